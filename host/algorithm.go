@@ -7,9 +7,9 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A Collective is one of the collective operations; also the tag of those that wait, in the context
-// of their communicator's collectives. Successive calls of one cannot mix: messages of a pair do
-// not overtake.
+// A Collective is one of the collective operations. Its number is also the tag of the messages of a
+// blocking collective, in the context that the communicator reserves for collectives. Successive
+// calls cannot mix, because messages between two ranks do not overtake each other.
 type Collective int
 
 // The collectives.
@@ -37,7 +37,7 @@ var collectiveNames = [collectives]string{
 
 func (k Collective) String() string { return collectiveNames[k] }
 
-// Collectives lists them all.
+// Collectives returns all collectives.
 func Collectives() (list []Collective) {
 	for k := range collectives {
 		list = append(list, k)
@@ -45,25 +45,25 @@ func Collectives() (list []Collective) {
 	return list
 }
 
-// A call is a collective at one rank: what an algorithm makes a schedule of.
+// A call holds the arguments of a collective at one rank. An algorithm turns it into a schedule.
 type call struct {
 	kind    Collective
 	root    int
-	out, in []byte // what goes out and what comes in; data that is changed in place is in
-	lo, li  Layout // of them, where they have blocks
+	out, in []byte // sent and received data; data that is changed in place is in
+	lo, li  Layout // layouts of out and in, if they consist of blocks
 	op      Op
-	// bytes is what the algorithm is chosen by, the same at all ranks: the message, or a block of it
-	// where every pair of ranks has one of its own. 0 where ranks cannot know.
+	// bytes selects the algorithm and must be equal at all ranks: the length of the message, or of
+	// one block if every pair of ranks exchanges its own. 0 if ranks cannot know the others' lengths.
 	bytes int
 }
 
-// An algorithm is one way to do a collective, under the name that it usually has.
+// An algorithm is one implementation of a collective, under its usual name.
 type algorithm struct {
 	name  string
 	build func(s *schedule, c *Comm, x *call)
-	// power: it wants a power of two of ranks.
-	power bool
-	// floods: it sends to all before it receives, which only flow control bears.
+	// powerOfTwo: the number of ranks must be a power of two.
+	powerOfTwo bool
+	// floods: it sends to all ranks before it receives, which requires flow control.
 	floods bool
 	// joins: its longest message holds the blocks of half of the ranks.
 	joins bool
@@ -76,8 +76,8 @@ var algorithms = [collectives][]algorithm{
 	Gatherv:       {{name: Linear, build: linearGather}},
 	Scatter:       {{name: Linear, build: linearScatter}, {name: "binomial", build: binomialScatter, joins: true}},
 	Scatterv:      {{name: Linear, build: linearScatter}},
-	Allgather:     {{name: Linear, build: linearAllgather, floods: true}, {name: "ring", build: ringAllgather}, {name: "bruck", build: bruckAllgather, joins: true}, {name: "recursive-doubling", build: doublingAllgather, power: true, joins: true}},
-	Allgatherv:    {{name: Linear, build: linearAllgather, floods: true}, {name: "ring", build: ringAllgather}, {name: "recursive-doubling", build: doublingAllgather, power: true, joins: true}},
+	Allgather:     {{name: Linear, build: linearAllgather, floods: true}, {name: "ring", build: ringAllgather}, {name: "bruck", build: bruckAllgather, joins: true}, {name: "recursive-doubling", build: doublingAllgather, powerOfTwo: true, joins: true}},
+	Allgatherv:    {{name: Linear, build: linearAllgather, floods: true}, {name: "ring", build: ringAllgather}, {name: "recursive-doubling", build: doublingAllgather, powerOfTwo: true, joins: true}},
 	Alltoall:      {{name: Linear, build: linearAlltoall, floods: true}, {name: "pairwise", build: pairwiseAlltoall}, {name: "bruck", build: bruckAlltoall, joins: true}},
 	Alltoallv:     {{name: Linear, build: linearAlltoall, floods: true}, {name: "pairwise", build: pairwiseAlltoall}},
 	Reduce:        {{name: Linear, build: linearReduce}, {name: "binomial", build: binomialReduce}},
@@ -85,10 +85,10 @@ var algorithms = [collectives][]algorithm{
 	ReduceScatter: {{name: Linear, build: linearReduceScatter}, {name: "pairwise", build: pairwiseReduceScatter}},
 }
 
-// Linear has everybody talk to everybody directly.
+// Linear is the algorithm in which each rank exchanges messages with each peer directly.
 const Linear = "linear"
 
-// Algorithms names the algorithms of a collective.
+// Algorithms returns the names of the algorithms of a collective.
 func (k Collective) Algorithms() (names []string) {
 	for _, a := range algorithms[k] {
 		names = append(names, a.name)
@@ -96,7 +96,7 @@ func (k Collective) Algorithms() (names []string) {
 	return names
 }
 
-// Check refuses what is no algorithm of the collective.
+// Check returns an error if name is not an algorithm of the collective.
 func (k Collective) Check(name string) error {
 	if k < 0 || k >= collectives {
 		return fmt.Errorf("%w: collective %d: expected 0 to %d", drivers.ErrConfig, int(k), int(collectives)-1)
@@ -108,7 +108,7 @@ func (k Collective) Check(name string) error {
 	return fmt.Errorf("%w: no algorithm %q of %s%s; known: %v", drivers.ErrConfig, name, k, drivers.Nearest(name, names), names)
 }
 
-// Longest is how many blocks a message of the named algorithm may hold.
+// Longest returns the largest number of blocks that one message of the named algorithm can hold.
 func (k Collective) Longest(name string, ranks int) int {
 	if a := k.named(name); a != nil && a.joins {
 		return (ranks + 1) / 2
@@ -116,10 +116,10 @@ func (k Collective) Longest(name string, ranks int) int {
 	return 1
 }
 
-// SetAlgorithm fixes how a communicator does a collective, and those that are made from it; all
-// members must say the same. Without a name it is chosen by ranks and bytes again (table.go). One
-// that wants a power of two of ranks is used where there is one. Groups take over what the world
-// has.
+// SetAlgorithm selects the algorithm of a collective for this communicator and for those that are
+// derived from it later. All members must select the same one. An empty name restores the selection
+// by ranks and bytes (table.go). An algorithm that requires a power of two of ranks is used only if
+// the communicator has one. Groups inherit the selection of the world.
 func (c *Comm) SetAlgorithm(k Collective, name string) error {
 	if k < 0 || k >= collectives {
 		return fmt.Errorf("%w: collective %d: expected 0 to %d", drivers.ErrConfig, int(k), int(collectives)-1)
@@ -135,8 +135,8 @@ func (c *Comm) SetAlgorithm(k Collective, name string) error {
 	return nil
 }
 
-// SetLinear has everybody talk to everybody directly, as the FC paper's alltoall runs do (section
-// 5.3), or gives the choice back to the table.
+// SetLinear selects the linear algorithm for all collectives that have one, as in the alltoall runs
+// of the FC paper (section 5.3). SetLinear(false) restores the selection by the table.
 func (c *Comm) SetLinear(on bool) {
 	for k := range collectives {
 		c.fixed[k] = nil
@@ -146,7 +146,7 @@ func (c *Comm) SetLinear(on bool) {
 	}
 }
 
-// choose gives the algorithm of a call.
+// choose selects the algorithm of a call.
 func (c *Comm) choose(x *call) *algorithm {
 	if a := c.fixed[x.kind]; a != nil && a.fits(c.size) {
 		return a
@@ -158,17 +158,17 @@ func (c *Comm) choose(x *call) *algorithm {
 	return a
 }
 
-func (a *algorithm) fits(ranks int) bool { return !a.power || ranks&(ranks-1) == 0 }
+func (a *algorithm) fits(ranks int) bool { return !a.powerOfTwo || ranks&(ranks-1) == 0 }
 
-// Fits tells whether a rank may choose the named algorithm by itself. Messages that join the blocks
-// of several ranks are to be short: longer ones need room in DMA memory that the caller may not
-// have thought of.
+// Fits reports whether the table may select the named algorithm. Algorithms that join the blocks of
+// several ranks are limited to messages of EagerMax: longer ones would need DMA memory that the
+// caller has not provided.
 func (k Collective) Fits(name string, ranks, bytes int) bool {
 	a := k.named(name)
 	return a != nil && a.fits(ranks) && (!a.joins || (ranks+1)/2*bytes <= EagerMax)
 }
 
-// wait does a collective.
+// wait executes a blocking collective.
 func (c *Comm) wait(x call, err error) error {
 	if err != nil {
 		return err
@@ -178,13 +178,13 @@ func (c *Comm) wait(x call, err error) error {
 	return c.rank.walk(s)
 }
 
-// start begins a collective.
+// start begins a nonblocking collective.
 func (c *Comm) start(x call, err error) (*Request, error) {
 	if err != nil {
 		return nil, err
 	}
 	if c.context == contextNone {
-		return nil, fmt.Errorf("%w: a collective that does not wait in a group, which has no context for it: make a communicator of it with Dup", drivers.ErrConfig)
+		return nil, fmt.Errorf("%w: nonblocking collective in a group: a group has no context of its own; make a communicator of it with Dup", drivers.ErrConfig)
 	}
 	s := c.rank.schedules.blank(c, tagSchedule+int(c.started%(MaxTag-tagSchedule)))
 	c.started++

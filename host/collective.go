@@ -6,22 +6,24 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Collectives. All members of a communicator call them in the same order. Those whose names begin
-// with I do not wait: each gives a request, buffers belong to it until it is done, several may be
-// under way at once, also with those that wait, and all make progress whenever their rank does.
+// All members of a communicator call its collectives in the same order. A collective whose name
+// begins with I is nonblocking: it returns a request, and the buffers must not be used before the
+// request is done. Several nonblocking collectives and one blocking collective may be in progress
+// at a time; all advance whenever their rank makes progress.
 //
-// Both forms are one schedule, made by the algorithm that choose gives (algorithm.go).
+// Blocking and nonblocking forms execute the same schedule, which the algorithm that choose selects
+// has built (algorithm.go).
 
 // Barrier returns when every rank has entered it.
 func (c *Comm) Barrier() error { return c.wait(call{kind: Barrier}, nil) }
 
-// Ibarrier is Barrier without waiting.
+// Ibarrier is the nonblocking form of [Comm.Barrier].
 func (c *Comm) Ibarrier() (*Request, error) { return c.start(call{kind: Barrier}, nil) }
 
-// Bcast gives every rank the root's data.
+// Bcast copies the root's data to every rank.
 func (c *Comm) Bcast(root int, data []byte) error { return c.wait(c.bcast(root, data)) }
 
-// Ibcast is Bcast without waiting.
+// Ibcast is the nonblocking form of [Comm.Bcast].
 func (c *Comm) Ibcast(root int, data []byte) (*Request, error) { return c.start(c.bcast(root, data)) }
 
 func (c *Comm) bcast(root int, data []byte) (call, error) {
@@ -33,17 +35,17 @@ func (c *Comm) Gather(root int, mine, all []byte) error {
 	return c.wait(c.gather(Gather, root, mine, all, Even(c.size, len(mine))))
 }
 
-// Igather is Gather without waiting.
+// Igather is the nonblocking form of [Comm.Gather].
 func (c *Comm) Igather(root int, mine, all []byte) (*Request, error) {
 	return c.start(c.gather(Gather, root, mine, all, Even(c.size, len(mine))))
 }
 
-// Gatherv collects every rank's block at the root. all and l are used there only.
+// Gatherv collects the blocks of all ranks at the root. all and l are used at the root only.
 func (c *Comm) Gatherv(root int, mine, all []byte, l Layout) error {
 	return c.wait(c.gather(Gatherv, root, mine, all, l))
 }
 
-// Igatherv is Gatherv without waiting.
+// Igatherv is the nonblocking form of [Comm.Gatherv].
 func (c *Comm) Igatherv(root int, mine, all []byte, l Layout) (*Request, error) {
 	return c.start(c.gather(Gatherv, root, mine, all, l))
 }
@@ -61,17 +63,17 @@ func (c *Comm) Scatter(root int, all, mine []byte) error {
 	return c.wait(c.scatter(Scatter, root, all, mine, Even(c.size, len(mine))))
 }
 
-// Iscatter is Scatter without waiting.
+// Iscatter is the nonblocking form of [Comm.Scatter].
 func (c *Comm) Iscatter(root int, all, mine []byte) (*Request, error) {
 	return c.start(c.scatter(Scatter, root, all, mine, Even(c.size, len(mine))))
 }
 
-// Scatterv gives every rank its block of the root's buffer. all and l are used there only.
+// Scatterv sends each rank its block of the root's buffer. all and l are used at the root only.
 func (c *Comm) Scatterv(root int, all, mine []byte, l Layout) error {
 	return c.wait(c.scatter(Scatterv, root, all, mine, l))
 }
 
-// Iscatterv is Scatterv without waiting.
+// Iscatterv is the nonblocking form of [Comm.Scatterv].
 func (c *Comm) Iscatterv(root int, all, mine []byte, l Layout) (*Request, error) {
 	return c.start(c.scatter(Scatterv, root, all, mine, l))
 }
@@ -89,17 +91,17 @@ func (c *Comm) Allgather(mine, all []byte) error {
 	return c.wait(c.allgather(Allgather, mine, all, Even(c.size, len(mine))))
 }
 
-// Iallgather is Allgather without waiting.
+// Iallgather is the nonblocking form of [Comm.Allgather].
 func (c *Comm) Iallgather(mine, all []byte) (*Request, error) {
 	return c.start(c.allgather(Allgather, mine, all, Even(c.size, len(mine))))
 }
 
-// Allgatherv gives every rank every rank's block.
+// Allgatherv collects the blocks of all ranks at every rank.
 func (c *Comm) Allgatherv(mine, all []byte, l Layout) error {
 	return c.wait(c.allgather(Allgatherv, mine, all, l))
 }
 
-// Iallgatherv is Allgatherv without waiting.
+// Iallgatherv is the nonblocking form of [Comm.Allgatherv].
 func (c *Comm) Iallgatherv(mine, all []byte, l Layout) (*Request, error) {
 	return c.start(c.allgather(Allgatherv, mine, all, l))
 }
@@ -107,7 +109,7 @@ func (c *Comm) Iallgatherv(mine, all []byte, l Layout) (*Request, error) {
 func (c *Comm) allgather(kind Collective, mine, all []byte, l Layout) (call, error) {
 	err := c.checkLayout(kind, l, all)
 	if err == nil && len(mine) != l.counts[c.id] {
-		err = fmt.Errorf("%w: %s of %d bytes of rank %d: its layout has %d", drivers.ErrConfig, kind, len(mine), c.id, l.counts[c.id])
+		err = fmt.Errorf("%w: %s: rank %d sends %d bytes, its layout has %d", drivers.ErrConfig, kind, c.id, len(mine), l.counts[c.id])
 	}
 	return call{kind: kind, out: mine, in: all, li: l, bytes: len(all) / c.size}, err
 }
@@ -115,7 +117,7 @@ func (c *Comm) allgather(kind Collective, mine, all []byte, l Layout) (call, err
 // Alltoall is Alltoallv with blocks of n bytes.
 func (c *Comm) Alltoall(out, in []byte, n int) error { return c.wait(c.alltoallEven(out, in, n)) }
 
-// Ialltoall is Alltoall without waiting.
+// Ialltoall is the nonblocking form of [Comm.Alltoall].
 func (c *Comm) Ialltoall(out, in []byte, n int) (*Request, error) {
 	return c.start(c.alltoallEven(out, in, n))
 }
@@ -132,7 +134,7 @@ func (c *Comm) Alltoallv(out []byte, lo Layout, in []byte, li Layout) error {
 	return c.wait(c.alltoall(Alltoallv, out, lo, in, li))
 }
 
-// Ialltoallv is Alltoallv without waiting.
+// Ialltoallv is the nonblocking form of [Comm.Alltoallv].
 func (c *Comm) Ialltoallv(out []byte, lo Layout, in []byte, li Layout) (*Request, error) {
 	return c.start(c.alltoall(Alltoallv, out, lo, in, li))
 }
@@ -143,20 +145,21 @@ func (c *Comm) alltoall(kind Collective, out []byte, lo Layout, in []byte, li La
 		err = c.checkLayout(kind, li, in)
 	}
 	if err == nil && lo.counts[c.id] != li.counts[c.id] {
-		err = fmt.Errorf("%w: %s: rank %d sends itself %d bytes and receives %d of them", drivers.ErrConfig, kind, c.id, lo.counts[c.id], li.counts[c.id])
+		err = fmt.Errorf("%w: %s: rank %d sends %d bytes to itself and receives %d of them", drivers.ErrConfig, kind, c.id, lo.counts[c.id], li.counts[c.id])
 	}
 	return call{kind: kind, out: out, lo: lo, in: in, li: li}, err
 }
 
-// AlltoallEach is a linear Alltoall with blocks of n bytes, at most EagerMax, without the buffers
-// of a large world: out gives the block for a peer, in the position of the block of one, and got is
-// told when that is there. What out and in give is used again for the next peer.
+// AlltoallEach is a linear Alltoall with blocks of n bytes (at most EagerMax) that needs no buffers
+// for the whole world. out returns the block to send to a peer, in returns the buffer for the block
+// of a peer, and got is called when that block has been received. The buffers may be reused for the
+// next peer.
 func (c *Comm) AlltoallEach(n int, out, in func(peer int) []byte, got func(peer int) error) error {
 	if n < 0 || n > EagerMax {
-		return fmt.Errorf("%w: blocks of %d bytes, one at a time: expected 0 to %d, beyond which a send waits for its receive", drivers.ErrConfig, n, EagerMax)
+		return fmt.Errorf("%w: AlltoallEach with blocks of %d bytes: expected 0 to %d; a longer send waits for its receive", drivers.ErrConfig, n, EagerMax)
 	}
 	if out == nil || in == nil || got == nil {
-		return fmt.Errorf("%w: blocks one at a time without a function for those to send, to receive and received", drivers.ErrConfig)
+		return fmt.Errorf("%w: AlltoallEach without one of its functions: expected out, in and got", drivers.ErrConfig)
 	}
 	for i := 1; i < c.size; i++ {
 		p := (c.id + i) % c.size
@@ -176,11 +179,11 @@ func (c *Comm) AlltoallEach(n int, out, in func(peer int) []byte, got func(peer 
 	return nil
 }
 
-// Reduce leaves at the root the combination of every rank's data. The data of other ranks is
-// unspecified afterwards.
+// Reduce combines the data of all ranks; the root's data becomes the result. The data of the other
+// ranks is unspecified afterwards.
 func (c *Comm) Reduce(root int, data []byte, op Op) error { return c.wait(c.reduce(root, data, op)) }
 
-// Ireduce is Reduce without waiting.
+// Ireduce is the nonblocking form of [Comm.Reduce].
 func (c *Comm) Ireduce(root int, data []byte, op Op) (*Request, error) {
 	return c.start(c.reduce(root, data, op))
 }
@@ -193,10 +196,10 @@ func (c *Comm) reduce(root int, data []byte, op Op) (call, error) {
 	return call{kind: Reduce, root: root, in: data, op: op, bytes: len(data)}, err
 }
 
-// Allreduce leaves the combination at every rank.
+// Allreduce combines the data of all ranks; the data of every rank becomes the result.
 func (c *Comm) Allreduce(data []byte, op Op) error { return c.wait(c.allreduce(data, op)) }
 
-// Iallreduce is Allreduce without waiting.
+// Iallreduce is the nonblocking form of [Comm.Allreduce].
 func (c *Comm) Iallreduce(data []byte, op Op) (*Request, error) {
 	return c.start(c.allreduce(data, op))
 }
@@ -205,12 +208,13 @@ func (c *Comm) allreduce(data []byte, op Op) (call, error) {
 	return call{kind: Allreduce, in: data, op: op, bytes: len(data)}, op.check(Allreduce, len(data))
 }
 
-// ReduceScatter combines every rank's all and leaves block i of the result at rank i.
+// ReduceScatter combines the buffers all of all ranks and stores block i of the result in mine of
+// rank i.
 func (c *Comm) ReduceScatter(all, mine []byte, l Layout, op Op) error {
 	return c.wait(c.reduceScatter(all, mine, l, op))
 }
 
-// IreduceScatter is ReduceScatter without waiting.
+// IreduceScatter is the nonblocking form of [Comm.ReduceScatter].
 func (c *Comm) IreduceScatter(all, mine []byte, l Layout, op Op) (*Request, error) {
 	return c.start(c.reduceScatter(all, mine, l, op))
 }
@@ -218,7 +222,7 @@ func (c *Comm) IreduceScatter(all, mine []byte, l Layout, op Op) (*Request, erro
 func (c *Comm) reduceScatter(all, mine []byte, l Layout, op Op) (call, error) {
 	err := c.checkLayout(ReduceScatter, l, all)
 	if err == nil && len(mine) != l.counts[c.id] {
-		err = fmt.Errorf("%w: %s into %d bytes: expected %d, as its layout has them", drivers.ErrConfig, ReduceScatter, len(mine), l.counts[c.id])
+		err = fmt.Errorf("%w: %s: receive buffer of rank %d has %d bytes, its layout needs %d", drivers.ErrConfig, ReduceScatter, c.id, len(mine), l.counts[c.id])
 	}
 	for _, n := range l.counts {
 		if err == nil {

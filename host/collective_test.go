@@ -13,12 +13,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// block is what rank r gives for rank to.
+// block is the data that rank r sends to rank to.
 func block(r, to, n int) []byte { return letter(n, r*16+to) }
 
 func joined(blocks ...[]byte) []byte { return bytes.Join(blocks, nil) }
 
-// row is what rank r gives for all, column what all give for rank r.
+// row is the data that rank r sends to all ranks, column the data that all ranks send to rank r.
 func row(r, size int, l Layout) (b []byte) {
 	for to := range size {
 		b = append(b, block(r, to, l.counts[to])...)
@@ -35,15 +35,17 @@ func column(r, size, n int) (b []byte) {
 
 func same(what string, got, want []byte) error {
 	if !bytes.Equal(got, want) {
-		return fmt.Errorf("%s: %d bytes are not what they should be", what, len(got))
+		return fmt.Errorf("%s: %d bytes differ from what is expected", what, len(got))
 	}
 	return nil
 }
 
-// maxAlgorithms is the most algorithms that a collective has, and one: the library's choice.
+// maxAlgorithms is the largest number of algorithms of a collective, plus one for the table's
+// choice.
 const maxAlgorithms = 5
 
-// setWay has the world use algorithm way-1 of every collective that has so many, in way 0 none.
+// setWay selects algorithm way-1 of every collective that has one with that number; way 0 leaves
+// the choice to the table.
 func setWay(r *Rank, way int) error {
 	for _, k := range Collectives() {
 		name := ""
@@ -57,8 +59,8 @@ func setWay(r *Rank, way int) error {
 	return nil
 }
 
-// worldsOf are what collectives run in: numbers of ranks that are and are not powers of two, by all
-// algorithms, with blocks that travel either way.
+// worldsOf runs body in worlds whose sizes are and are not powers of two, with all algorithms and
+// with blocks on either side of EagerMax.
 func worldsOf(t *testing.T, body func(r *Rank, n int) error) {
 	for _, nodes := range []int{1, 2, 5, 8} {
 		for way := range maxAlgorithms {
@@ -131,7 +133,7 @@ func numbersOf(r, n int) (b []byte) {
 	return b
 }
 
-// reduced is the naive reduction: one after the other.
+// reduced is the reference: it reduces one rank after the other.
 func reduced(size, n int, op Op) []byte {
 	b := numbersOf(0, n)
 	for r := 1; r < size; r++ {
@@ -165,7 +167,7 @@ func TestReductions(t *testing.T) {
 	require.Equal(t, 3.75, math.Float64frombits(binary.LittleEndian.Uint64(a)))
 }
 
-// One block at a time, for worlds whose buffers would be too large.
+// AlltoallEach needs no buffers for the whole world.
 func TestAlltoallEach(t *testing.T) {
 	worldsOf(t, func(r *Rank, n int) error {
 		if n > EagerMax {
@@ -187,7 +189,7 @@ func TestAlltoallEach(t *testing.T) {
 	})
 }
 
-// Groups run collectives of their own.
+// Groups can run collectives.
 func TestGroups(t *testing.T) {
 	launch(t, plan{nodes: 5, procs: 1}, func(r *Rank) error {
 		members := []int{3, 0, 4}
@@ -238,7 +240,7 @@ func TestWrongCollectives(t *testing.T) {
 	})
 }
 
-// Every flow control, ranks that share a node's NIC, and its memory.
+// All flow controls, with ranks that share a node's NIC and memory.
 func TestFlowsAndSharedNodes(t *testing.T) {
 	for _, flow := range []velo.Flow{velo.None, velo.Static, velo.Dynamic} {
 		for _, local := range []bool{false, true} {

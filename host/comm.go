@@ -11,27 +11,28 @@ import (
 )
 
 // A Comm is a communicator: ranks that exchange messages and run collectives together. Every Rank
-// embeds that of the whole world. Inside a communicator ranks are numbered from 0 in the order of
-// its members.
+// embeds the communicator of the world. The ranks of a communicator are numbered from 0 in the
+// order of its members.
 //
 // Dup and Split make communicators with contexts of their own, one for messages and one for
-// collectives: nothing that is sent in one of them is ever received in another, so collectives of
-// different ones may overlap. What Group makes has none, see there.
+// collectives. Messages never cross contexts, so collectives of different communicators may
+// overlap. A communicator that Group makes has no contexts of its own, see there.
 type Comm struct {
 	rank     *Rank
 	id, size int
 	members  []int                   // world ranks; nil: all
-	ids      []int32                 // by world rank, what members says the other way round; -1: not a member
+	ids      []int32                 // by world rank, the inverse of members; -1: not a member
 	context  uint16                  // of messages
 	inner    uint16                  // of collectives
-	started  uint32                  // collectives that do not wait, so far
+	started  uint32                  // number of nonblocking collectives begun
 	fixed    [collectives]*algorithm // by SetAlgorithm
 }
 
-// Contexts. The header has room for 65536 of them; those of communicators come in pairs.
+// The header of a message has 16 bits for its context. Contexts of communicators are allocated in
+// pairs.
 const (
 	contextWorld = 0
-	contextInner = 1 // of the world's collectives, and of groups'
+	contextInner = 1 // collectives of the world and of groups
 	contextFirst = 2
 	contextFreed = math.MaxUint16 - 1
 	contextNone  = math.MaxUint16
@@ -40,23 +41,24 @@ const (
 // Undefined is the color of a rank that Split leaves out.
 const Undefined = -1
 
-// ID is the rank's number in the communicator, Size that of its members.
+// ID returns the rank's number in the communicator, Size the number of its members.
 func (c *Comm) ID() int   { return c.id }
 func (c *Comm) Size() int { return c.size }
 
-// Group makes a group of the given ranks, which this one must be among. It exchanges nothing: all
-// members must name the same ranks in the same order. So nothing has agreed on a context for it,
-// and its collectives share one with those of the world and of all groups: they must run in one
-// order at all ranks that take part in several. Messages need a communicator: Dup of the group.
+// Group makes a communicator of the given ranks without communication. This rank must be among
+// them, and all members must list the same ranks in the same order. Because the members have not
+// agreed on a context, a group cannot send messages (make a communicator of it with Dup), and its
+// collectives share a context with those of the world and of all groups: ranks in several groups
+// must call their collectives in one order.
 func (r *Rank) Group(members []int) (*Comm, error) {
 	id := slices.Index(members, r.ID())
 	if id < 0 {
-		return nil, fmt.Errorf("%w: a group without rank %d, which makes it: expected it among the members", drivers.ErrConfig, r.ID())
+		return nil, fmt.Errorf("%w: group of rank %d does not contain it: expected it among the members", drivers.ErrConfig, r.ID())
 	}
 	seen := make([]bool, r.Size())
 	for _, m := range members {
 		if m < 0 || m >= r.Size() || seen[m] {
-			return nil, fmt.Errorf("%w: rank %d in a group: expected ranks 0 to %d, each once", drivers.ErrConfig, m, r.Size()-1)
+			return nil, fmt.Errorf("%w: group with rank %d: expected ranks 0 to %d, each once", drivers.ErrConfig, m, r.Size()-1)
 		}
 		seen[m] = true
 	}
@@ -82,7 +84,7 @@ func (c *Comm) Dup() (*Comm, error) {
 	if err := c.Allreduce(b, MaxInt64); err != nil {
 		return nil, err
 	}
-	context, err := c.rank.agreed(int(binary.LittleEndian.Uint64(b)))
+	context, err := c.rank.takeContexts(int(binary.LittleEndian.Uint64(b)))
 	if err != nil {
 		return nil, err
 	}
@@ -91,8 +93,8 @@ func (c *Comm) Dup() (*Comm, error) {
 	return &d, nil
 }
 
-// Split makes a communicator of all members that name the same color, in the order of their keys;
-// of equal keys, in the order of c. All members call it; those whose color is below 0 get nil.
+// Split makes a communicator of all members with the same color, ordered by key and, for equal
+// keys, by their number in c. All members call it; members with a color below 0 receive nil.
 func (c *Comm) Split(color, key int) (*Comm, error) {
 	const each = 3 * 8
 	mine, all := make([]byte, each), make([]byte, each*c.size)
@@ -114,7 +116,7 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	if color < 0 {
 		return nil, nil
 	}
-	context, err := c.rank.agreed(next)
+	context, err := c.rank.takeContexts(next)
 	if err != nil {
 		return nil, err
 	}
@@ -125,30 +127,29 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 	return c.rank.newComm(c, ids, context, context+1), nil
 }
 
-// agreed takes two contexts that none of the ranks which agreed on next is in: next is above all
-// that any of them has. Communicators without a rank in common may have the same ones.
-func (r *Rank) agreed(next int) (uint16, error) {
-	if next < contextFirst || next >= contextFreed-1 { // other ranks had a say in it
-		return 0, fmt.Errorf("%w: a communicator more than the %d that a rank can have: give some back with Free, the latest first", drivers.ErrConfig, (contextFreed-contextFirst)/2)
+// takeContexts allocates two contexts. next is the maximum over the ranks that agreed, so none of
+// them uses a context from there on. Communicators without a common rank may have equal contexts.
+func (r *Rank) takeContexts(next int) (uint16, error) {
+	if next < contextFirst || next >= contextFreed-1 { // the value comes from other ranks
+		return 0, fmt.Errorf("%w: no context for another communicator: rank has %d, its maximum; free some, the latest first", drivers.ErrConfig, (contextFreed-contextFirst)/2)
 	}
 	r.live = append(r.live, uint16(next))
 	r.contexts = next + 2
 	return uint16(next), nil
 }
 
-// Free ends the use of a communicator that Dup or Split has made. All members call it, when their
-// requests in it are done and they have received all that was sent to them in it. It sends nothing.
-// The contexts are given out again when those that were made later, and that this rank still has,
-// are given back, too.
+// Free releases a communicator that Dup or Split has made. All members call it, after their
+// requests in it are done and all messages in it have been received. It sends nothing. The contexts
+// are reused when all later communicators of this rank have been freed, too.
 func (c *Comm) Free() error {
 	r := c.rank
 	at := slices.Index(r.live, c.context)
 	if at < 0 {
-		return fmt.Errorf("%w: freeing a communicator that neither Dup nor Split has made, or that was freed", drivers.ErrConfig)
+		return fmt.Errorf("%w: Free of a communicator: expected one of Dup or Split that has not been freed", drivers.ErrConfig)
 	}
 	for _, m := range r.Unmatched() {
 		if m.Comm == c.context || m.Comm == c.inner {
-			return fmt.Errorf("%w: freeing a communicator with a message from rank %d (of the world) with tag %d that was not received", drivers.ErrConfig, m.Source, m.Tag)
+			return fmt.Errorf("%w: Free of a communicator with a pending message from world rank %d with tag %d: receive it first", drivers.ErrConfig, m.Source, m.Tag)
 		}
 	}
 	r.live = slices.Delete(r.live, at, at+1)
@@ -160,7 +161,7 @@ func (c *Comm) Free() error {
 	return nil
 }
 
-// World is the number in the world of rank id of the communicator.
+// World returns the world rank of rank id of the communicator.
 func (c *Comm) World(id int) int {
 	if c.members == nil {
 		return id
@@ -168,7 +169,7 @@ func (c *Comm) World(id int) int {
 	return c.members[id]
 }
 
-// local is World the other way round.
+// local is the inverse of World.
 func (c *Comm) local(world int) int {
 	if c.members == nil {
 		return world

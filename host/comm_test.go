@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// family are communicators that share ranks, by a name that all ranks know; a rank has those it is
-// in.
+// family makes communicators that share ranks, by a name that all ranks know. A rank has only those
+// that it is a member of.
 func family(r *Rank) (map[string]*Comm, error) {
 	f := map[string]*Comm{"world": &r.Comm}
 	var err error
@@ -38,7 +38,7 @@ func family(r *Rank) (map[string]*Comm, error) {
 	return f, err
 }
 
-// ranksOf says, without any library, who is in a communicator of the family, in order.
+// ranksOf computes the expected members of a communicator of the family, in order.
 func ranksOf(name string, size int) (list []int) {
 	for i := range size {
 		switch {
@@ -49,7 +49,7 @@ func ranksOf(name string, size int) (list []int) {
 		}
 	}
 	if c := name[len(name)-1]; c == '0' || c == '1' {
-		slices.Reverse(list) // the keys fall
+		slices.Reverse(list) // keys are descending
 	}
 	return list
 }
@@ -82,7 +82,7 @@ func TestSplitAndDup(t *testing.T) {
 	}
 }
 
-// note is a message of TestCommunicatorsKeepApart; all ranks draw the same ones.
+// note is a message of TestCommunicatorsKeepApart; all ranks draw the same list.
 type note struct {
 	comm     string
 	from, to int // in the communicator
@@ -101,8 +101,9 @@ func notes(seed int64, size, longest int) (list []note) {
 	return list
 }
 
-// Messages with the same few tags in communicators that share their ranks, received by wildcards
-// in another order: of each communicator exactly its own come, those of a pair in order.
+// Communicators that share ranks exchange messages with the same few tags, received with wildcards
+// in random order. Each communicator receives exactly its own messages, in order for each pair of
+// ranks.
 func TestCommunicatorsKeepApart(t *testing.T) {
 	const size = 5
 	for seed := range int64(6) {
@@ -142,8 +143,8 @@ func noneLeft(r *Rank) error {
 	return nil
 }
 
-// receiveNotes takes from the communicators in random order, and from each in the way that the draw
-// says.
+// receiveNotes receives from the communicators in random order, with the kind of receive that the
+// list prescribes.
 func receiveNotes(r *Rank, f map[string]*Comm, all []note, rnd *rand.Rand) error {
 	for _, at := range rnd.Perm(len(familyNames)) {
 		name := familyNames[at]
@@ -179,7 +180,7 @@ func receiveNotes(r *Rank, f map[string]*Comm, all []note, rnd *rand.Rand) error
 			}
 		}
 		if _, ok, err := c.Iprobe(AnySource, AnyTag); ok || err != nil {
-			return fmt.Errorf("%q has more than was sent in it (%v)", name, err)
+			return fmt.Errorf("%q has more messages than were sent in it (%v)", name, err)
 		}
 	}
 	return nil
@@ -203,7 +204,8 @@ func receiveOne(c *Comm, how int, b []byte) (Status, error) {
 	return m.Recv(b)
 }
 
-// Collectives of communicators with the same ranks overlap: a rank may take them in another order.
+// Collectives of communicators with the same ranks overlap: ranks may call them in different
+// orders.
 func TestCollectivesOverlap(t *testing.T) {
 	launch(t, plan{nodes: 3, procs: 1}, func(r *Rank) error {
 		a, err := r.Dup()
@@ -259,7 +261,7 @@ func TestWrongCommunicators(t *testing.T) {
 		if _, err := d.Recv(AnySource, 4, make([]byte, 8)); !errors.Is(err, ErrTruncated) {
 			return fmt.Errorf("%v, expected that the buffer is too short", err)
 		}
-		if r.ID() == 1 { // whoever has made the most says how many there are
+		if r.ID() == 1 { // the rank with the most contexts determines the next one
 			r.contexts = contextNone - 1
 		}
 		_, dup := r.Dup()
@@ -273,7 +275,7 @@ func TestWrongCommunicators(t *testing.T) {
 	})
 }
 
-// A communicator costs a message nothing that the world does not.
+// Messages in a communicator take as long as those in the world.
 func TestCommunicatorsTakeNoTime(t *testing.T) {
 	var took [2]drivers.Time
 	for i := range took {

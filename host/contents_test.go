@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// script is Contents of one text, all of whose beginnings are named by their length.
+// script is Contents of one text, whose prefixes are named by their length.
 type script struct {
 	text           []byte
 	named, written int
@@ -26,9 +26,9 @@ func (s *script) Write(_ int, name int32, b []byte) {
 	copy(b, s.text[:name])
 }
 
-// Messages that Contents can write again wait without their bytes, and are received as if they had
-// them: also into a buffer that is too short, after a matched probe, and beside others whose last
-// byte differs.
+// Unexpected messages that Contents can regenerate are kept by name and received with the right
+// bytes: also into a short buffer, after a matched probe, and beside messages that differ in the
+// last byte only.
 func TestContents(t *testing.T) {
 	text := make([]byte, EagerMax)
 	for i := range text {
@@ -51,7 +51,7 @@ func TestContents(t *testing.T) {
 				return r.Send(1, len(sent), nil)
 			}
 			r.UseContents(contents)
-			if _, err := r.Recv(0, len(sent), nil); err != nil { // so all of them have come before their receives
+			if _, err := r.Recv(0, len(sent), nil); err != nil { // all others have arrived before their receives
 				return err
 			}
 			if contents != nil {
@@ -87,5 +87,5 @@ func TestContents(t *testing.T) {
 		}))
 	}
 	require.Equal(t, 5, known.written)
-	require.Equal(t, times[0], times[1], "no time depends on it")
+	require.Equal(t, times[0], times[1], "keeping messages by name takes no simulated time")
 }

@@ -8,12 +8,12 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Datatype says which bytes of a buffer make a message, and in which order: a sender packs them
-// together, a receiver puts them where its own type says. Only the number of bytes has to agree, as
-// in MPI.
+// A Datatype lists the bytes of a buffer that form a message, and their order. The sender packs
+// them, the receiver unpacks them by its own type. As in MPI, only the number of bytes must be
+// equal at both ends.
 //
-// Columns 1 and 2 of a row-major matrix of 3 x 4 elements of 8 bytes are Vector(3, 16, 32), sent
-// from the buffer's byte 8 on:
+// Columns 1 and 2 of a row-major matrix of 3 x 4 elements of 8 bytes are Vector(3, 16, 32), applied
+// to the buffer from byte 8 on:
 //
 //	. x x .    blocks of 16 bytes, one every 32
 //	. x x .
@@ -21,24 +21,24 @@ import (
 type Datatype struct {
 	parts  []part
 	bytes  int // of a message
-	extent int // of the buffer, up to the end of the last part
+	extent int // length of the buffer up to the end of the last part
 	twice  bool
 }
 
 type part struct{ offset, length int }
 
-// maxBlocks is the most blocks of a Vector: each takes memory of this program.
+// maxBlocks limits the memory that the blocks of a Vector take.
 const maxBlocks = 1 << 22
 
-// Vector is count blocks of length bytes, one every stride bytes.
+// Vector returns the type of count blocks of length bytes, one every stride bytes.
 func Vector(count, length, stride int) (Datatype, error) {
 	if count < 0 || length < 0 || stride < 0 {
-		return Datatype{}, fmt.Errorf("%w: vector of %d blocks of %d bytes every %d: expected nothing below 0", drivers.ErrConfig, count, length, stride)
+		return Datatype{}, fmt.Errorf("%w: vector of %d blocks of %d bytes every %d: expected no negative number", drivers.ErrConfig, count, length, stride)
 	}
 	if count == 0 || length == 0 {
 		return Datatype{}, nil
 	}
-	// By divisions, as products may overflow.
+	// Divide, because products may overflow.
 	if count > maxBlocks || length > MaxBytes/count || count > 1 && stride > MaxBytes/(count-1) {
 		return Datatype{}, fmt.Errorf("%w: vector of %d blocks of %d bytes every %d: expected at most %d blocks and %d bytes", drivers.ErrConfig, count, length, stride, maxBlocks, MaxBytes)
 	}
@@ -49,7 +49,7 @@ func Vector(count, length, stride int) (Datatype, error) {
 	return Indexed(lengths, offsets)
 }
 
-// Indexed is blocks of the given lengths at the given offsets, in that order.
+// Indexed returns the type of blocks with the given lengths at the given offsets, in that order.
 func Indexed(lengths, offsets []int) (Datatype, error) {
 	if len(lengths) != len(offsets) {
 		return Datatype{}, fmt.Errorf("%w: %d lengths and %d offsets of blocks: expected one offset each", drivers.ErrConfig, len(lengths), len(offsets))
@@ -75,7 +75,7 @@ func Indexed(lengths, offsets []int) (Datatype, error) {
 	return t, nil
 }
 
-// overlap tells whether parts have a byte in common.
+// overlap reports whether two parts have a byte in common.
 func overlap(parts []part) bool {
 	sorted := slices.SortedFunc(slices.Values(parts), func(a, b part) int { return cmp.Compare(a.offset, b.offset) })
 	for i := 1; i < len(sorted); i++ {
@@ -86,18 +86,18 @@ func overlap(parts []part) bool {
 	return false
 }
 
-// Bytes is the length of a message, Extent that of the buffer which it is taken from.
+// Bytes returns the length of a message, Extent that of the buffer that holds its blocks.
 func (t Datatype) Bytes() int  { return t.bytes }
 func (t Datatype) Extent() int { return t.extent }
 
-// Pack copies a message of Bytes together.
+// Pack copies the blocks of buf into message, which has Bytes bytes.
 func (t Datatype) Pack(message, buf []byte) {
 	for _, p := range t.parts {
 		message = message[copy(message, buf[p.offset:][:p.length]):]
 	}
 }
 
-// Unpack is Pack the other way round; a message may be shorter than Bytes.
+// Unpack copies message into the blocks of buf. The message may be shorter than Bytes.
 func (t Datatype) Unpack(buf, message []byte) {
 	for _, p := range t.parts {
 		message = message[copy(buf[p.offset:][:p.length], message):]
@@ -106,13 +106,13 @@ func (t Datatype) Unpack(buf, message []byte) {
 
 func (t Datatype) check(what string, buf []byte) error {
 	if len(buf) < t.extent {
-		return fmt.Errorf("%w: %s with a type of extent %d: the buffer has %d bytes", drivers.ErrConfig, what, t.extent, len(buf))
+		return fmt.Errorf("%w: %s with a buffer of %d bytes: the extent of its type is %d", drivers.ErrConfig, what, t.extent, len(buf))
 	}
 	return nil
 }
 
-// IsendTyped is Isend of what t takes from buf, which may be changed at once: it is packed into
-// memory of the library's.
+// IsendTyped is Isend of the blocks of buf. They are packed into a buffer of the library, so buf
+// may be changed at once.
 func (c *Comm) IsendTyped(dst, tag int, buf []byte, t Datatype) (*Request, error) {
 	if err := t.check("send", buf); err != nil {
 		return nil, err
@@ -123,7 +123,7 @@ func (c *Comm) IsendTyped(dst, tag int, buf []byte, t Datatype) (*Request, error
 	return c.Isend(dst, tag, message)
 }
 
-// SendTyped is Send of what t takes from buf.
+// SendTyped is Send of the blocks of buf.
 func (c *Comm) SendTyped(dst, tag int, buf []byte, t Datatype) error {
 	q, err := c.IsendTyped(dst, tag, buf, t)
 	if err == nil {
@@ -132,14 +132,14 @@ func (c *Comm) SendTyped(dst, tag int, buf []byte, t Datatype) error {
 	return err
 }
 
-// IrecvTyped is Irecv into what t names of buf. The bytes are there when the end of the request has
-// been told.
+// IrecvTyped is Irecv into the blocks of buf. They are unpacked when the completion of the request
+// is reported.
 func (c *Comm) IrecvTyped(source, tag int, buf []byte, t Datatype) (*Request, error) {
 	if err := t.check("receive", buf); err != nil {
 		return nil, err
 	}
 	if t.twice {
-		return nil, fmt.Errorf("%w: receive with a type whose blocks overlap: which one would count is not said", drivers.ErrConfig)
+		return nil, fmt.Errorf("%w: receive with a type whose blocks overlap: expected disjoint blocks", drivers.ErrConfig)
 	}
 	q, err := c.Irecv(source, tag, make([]byte, t.bytes))
 	if err == nil {
@@ -148,7 +148,7 @@ func (c *Comm) IrecvTyped(source, tag int, buf []byte, t Datatype) (*Request, er
 	return q, err
 }
 
-// RecvTyped is Recv into what t names of buf.
+// RecvTyped is Recv into the blocks of buf.
 func (c *Comm) RecvTyped(source, tag int, buf []byte, t Datatype) (Status, error) {
 	q, err := c.IrecvTyped(source, tag, buf, t)
 	if err != nil {
@@ -157,13 +157,13 @@ func (c *Comm) RecvTyped(source, tag int, buf []byte, t Datatype) (Status, error
 	return c.rank.waitFor(q)
 }
 
-// A typedBuffer is the blocks into which the bytes of a receive are unpacked.
+// A typedBuffer holds the blocks into which a received message is unpacked.
 type typedBuffer struct {
 	t   Datatype
 	buf []byte
 }
 
-// unpack puts what has come where its type says.
+// unpack copies the received bytes into the blocks of the request.
 func (q *Request) unpack() {
 	n := min(int(q.op.Received.Bytes), len(q.op.Buf))
 	q.typed.t.Unpack(q.typed.buf, q.op.Buf[:n])

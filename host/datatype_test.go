@@ -25,7 +25,7 @@ func TestVectorOfColumns(t *testing.T) {
 	require.Equal(t, "..BC..FG....", string(to))
 }
 
-// drawType is a type whose blocks do not overlap, in any order, and what it says byte by byte.
+// drawType returns a random type whose blocks do not overlap, and its expected order of bytes.
 func drawType(rnd *rand.Rand, most int) (t Datatype, order []int) {
 	var lengths, offsets []int
 	at := rnd.Intn(9)
@@ -81,7 +81,7 @@ func TestTypedMessages(t *testing.T) {
 				}
 				st, err := r.RecvTyped(0, k, buf, in)
 				if err != nil || st.Bytes != len(from) || !bytes.Equal(buf, want) {
-					return fmt.Errorf("seed %d, message %d: %+v, %v, or bytes are not where they should be", seed, k, st, err)
+					return fmt.Errorf("seed %d, message %d: %+v, %v, or bytes at wrong positions", seed, k, st, err)
 				}
 			}
 			return r.Barrier()
@@ -89,7 +89,8 @@ func TestTypedMessages(t *testing.T) {
 	}
 }
 
-// A receive that is longer than its message, and one that is cancelled, leave the rest alone.
+// A receive that is longer than its message, and one that is cancelled, leave the other bytes
+// unchanged.
 func TestTypedReceivesThatDoNotFit(t *testing.T) {
 	v, err := Vector(2, 4, 8)
 	require.NoError(t, err)
@@ -134,7 +135,7 @@ func TestWrongTypes(t *testing.T) {
 			return fmt.Errorf("a receive whose blocks overlap: %v", err)
 		}
 		q, err := r.Irecv(0, 1, make([]byte, 12))
-		if err == nil { // sent they may be twice
+		if err == nil { // a send may contain a byte twice
 			err = r.SendTyped(0, 1, []byte("abcdefgh"), v)
 		}
 		if err == nil {

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// Contexts that are given back are given out again, and what is sent in the communicator that has
-// them next is its own.
-func TestFreedContextsComeAgain(t *testing.T) {
+// The context of a freed communicator is reused, and messages do not cross from its old user to its
+// new one.
+func TestFreedContextsAreReused(t *testing.T) {
 	launch(t, plan{nodes: 3, procs: 1}, func(r *Rank) error {
 		keep, err := r.Dup()
 		if err != nil {
@@ -61,8 +61,8 @@ func TestFreedContextsComeAgain(t *testing.T) {
 	})
 }
 
-// More communicators than there are contexts, one after the other.
-func TestContextsLastForEver(t *testing.T) {
+// Communicators that are freed one after the other never exhaust the contexts.
+func TestContextsAreNeverExhausted(t *testing.T) {
 	launch(t, plan{nodes: 1, procs: 1}, func(r *Rank) error {
 		for range 40000 {
 			c, err := r.Dup()
@@ -98,7 +98,7 @@ func TestWrongFrees(t *testing.T) {
 			return err
 		}
 		if r.ID() == 1 {
-			require.ErrorContains(t, c.Free(), "a message from rank 0 (of the world) with tag 5")
+			require.ErrorContains(t, c.Free(), "pending message from world rank 0 with tag 5")
 			if _, err := c.Recv(0, 5, make([]byte, 1)); err != nil {
 				return err
 			}

@@ -2,17 +2,16 @@ package host
 
 import "github.com/nicloop/nicloop/drivers"
 
-// UseHelper gives the rank a thread on a core of its own that makes progress while the rank
-// computes (asynchronous progress; SPEC, section 3.6.2, has it of Myrinet). In a call the rank
-// makes progress itself, and the thread stays out. Both share the library under a lock, which takes
-// Cost.Lock: each call that starts or waits takes it, and the thread each time that it finds
-// something to do after nothing. A rank that calls meanwhile waits for the end of one piece of
-// work.
+// UseHelper adds a progress thread on a core of its own, which makes progress while the rank
+// computes (asynchronous progress, as on Myrinet: SPEC, section 3.6.2). Inside a library call the
+// rank makes progress itself and the thread is idle. A lock protects the library and takes
+// Cost.Lock. Each call that starts or waits acquires it, and so does the thread whenever it finds
+// work after an idle period. A call that meets the thread at work waits for the end of one work
+// item.
 func (r *Rank) UseHelper() { r.helped = true }
 
-// computeHelped spends the time until then with what the helper does in it. The rank's own work
-// needs no time of the same core, so only a piece of work that has begun before then can end after
-// it.
+// computeHelped spends the time until then, in which the progress thread works. The thread has a
+// core of its own, so only a work item that began before then can delay the rank.
 func (r *Rank) computeHelped(until drivers.Time) {
 	e := &r.engine
 	for locked := false; e.Proc.Now() < until && e.Failed == nil; {

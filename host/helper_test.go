@@ -9,8 +9,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// computeBeside posts on both sides, computes for a time that is longer than the message, and gives
-// what was done then, by rank, and the times of computing and of an empty call.
+// computeBeside posts a message at both ranks and computes for longer than it takes. It returns
+// which operations were complete after that, by rank, and the times of the computation and of an
+// empty call.
 func computeBeside(t *testing.T, p Rendezvous, n int, helped bool) (done [2]bool, call [2]drivers.Time) {
 	const long = 300 * drivers.Microsecond
 	launch(t, inPairs(p), func(r *Rank) error {
@@ -47,8 +48,8 @@ func computeBeside(t *testing.T, p Rendezvous, n int, helped bool) (done [2]bool
 	return done, call
 }
 
-// TestHelper: a message that needs a call on either side comes to its end while both compute, if
-// helpers call.
+// With progress threads, a message that needs library calls at both ends completes while both ranks
+// compute.
 func TestHelper(t *testing.T) {
 	for _, p := range longProtocols {
 		for _, n := range []int{40, 30000} {
@@ -61,9 +62,9 @@ func TestHelper(t *testing.T) {
 	}
 }
 
-// TestHelperFails: what a helper meets the next call that waits or tests tells, once.
+// An error that the progress thread meets is reported once, by the next call that waits or tests.
 func TestHelperFails(t *testing.T) {
-	for _, p := range []plan{inPairs(RGET), {nodes: 2, procs: 1}} { // waiting takes another way without RMA
+	for _, p := range []plan{inPairs(RGET), {nodes: 2, procs: 1}} { // waiting has a code path of its own without RMA
 		launch(t, p, failsHelped)
 	}
 }

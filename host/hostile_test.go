@@ -16,8 +16,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// In these tests rank 1 is another program: its packets are well formed for the hardware and the
-// flow control, and hold whatever they like. Rank 0 must answer with errors that name rank 1.
+// Rank 1 is a hostile program in these tests: its packets are valid for the hardware and the flow
+// control, and have arbitrary contents. Rank 0 must report errors that name rank 1.
 
 // A forger sends raw packets from rank 1.
 type forger struct {
@@ -25,8 +25,7 @@ type forger struct {
 	seq uint32
 }
 
-// send sends one packet and takes what has come, whose content it ignores. It gives up when no
-// credits come any more.
+// send sends one packet and discards received ones. It gives up when no credits arrive any more.
 func (f *forger) send(b []byte) error {
 	var pkt velo.Packet
 	for range 200 {
@@ -45,7 +44,7 @@ func (f *forger) send(b []byte) error {
 	return errDeaf
 }
 
-// message sends a message of one packet: a header with the right number, and a body.
+// message sends a message of one packet with the right sequence number.
 func (f *forger) message(kind path.Kind, tag int32, body []byte) error {
 	b := make([]byte, HeaderBytes, HeaderBytes+len(body))
 	path.Header{Tag: tag, Length: uint32(len(body)), Seq: f.seq, Kind: kind}.Put(b)
@@ -65,7 +64,7 @@ func handshake(m threshold.Message) []byte {
 	return b
 }
 
-// errDeaf: rank 0 gives no credits any more.
+// errDeaf is the error when rank 0 returns no credits any more.
 var errDeaf = errors.New("no credits come")
 
 // A ringWord is a message about a ring as package path/ring decodes it.
@@ -198,7 +197,7 @@ func (f *forger) rings(list ...ringWord) error {
 	return nil
 }
 
-// returnFull gets a buffer at rank 0, names it in a message and then gives it back.
+// returnFull obtains a buffer at rank 0, names it in a message, and then releases it.
 func (f *forger) returnFull() error {
 	at := uint64(f.r.buffered.Area()) // alike at both ranks
 	if err := handshakes(
@@ -221,7 +220,7 @@ func (f *forger) returnFull() error {
 	return err
 }
 
-// wantStream makes rank 0 ask for a stream, as after many messages whose overlap was lost.
+// wantStream makes rank 0 request a stream, as after many messages without overlap.
 func wantStream(r *Rank) error {
 	for range 8 {
 		op := &path.Op{Posted: r.Now() - 110}
@@ -235,8 +234,7 @@ func wantStream(r *Rank) error {
 	return nil
 }
 
-// Whatever a peer's message says, its receiver answers with an error that names the peer and the
-// field.
+// A forged message is an error at its receiver that names the peer and the field.
 func TestForgedMessages(t *testing.T) {
 	for name, c := range forgeries() {
 		t.Run(name, func(t *testing.T) {
@@ -252,11 +250,11 @@ func TestForgedMessages(t *testing.T) {
 				}
 				for range 3000 {
 					r.Compute(drivers.Microsecond)
-					if got = r.look(); got != nil {
+					if got = r.poll(); got != nil {
 						return got
 					}
 				}
-				return errors.New("rank 0 took everything")
+				return errors.New("rank 0 accepted all packets")
 			})
 			require.ErrorIs(t, err, got)
 			var peer *drivers.PeerError
@@ -267,7 +265,7 @@ func TestForgedMessages(t *testing.T) {
 	}
 }
 
-// play sends the forgery. That rank 0 stops listening is no failure.
+// play sends the forged packets. It is no failure if rank 0 stops receiving.
 func (f *forger) play(forge func(f *forger) error) error {
 	f.r.Compute(20 * drivers.Microsecond)
 	if err := forge(f); err != nil && !errors.Is(err, errDeaf) {

@@ -12,7 +12,7 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// fuzzPlans are the ways for a message to travel: each has receivers of its own.
+// fuzzPlans returns a world for each path, because each path has receivers of its own.
 func fuzzPlans() []plan {
 	return []plan{
 		inPairs(RGET), inPairs(RPUT), inPairs(Chunked), inPairs(Spec), reusing(ReuseCopy), reusing(ReuseAdapt),
@@ -20,7 +20,7 @@ func fuzzPlans() []plan {
 	}
 }
 
-// A tape is the input of a fuzzed test, read bit by bit: zeros behind its end.
+// A tape is the input of a fuzz test, read byte by byte; zeros follow its end.
 type tape []byte
 
 func (t *tape) byte() byte {
@@ -35,8 +35,8 @@ func (t *tape) byte() byte {
 // of picks one of a list, most of which are values that a peer could send.
 func of[T any](t *tape, list ...T) T { return list[int(t.byte())%len(list)] }
 
-// FuzzReceive has rank 1 send what it likes, and write where it can, while rank 0 sends, receives
-// and cancels messages of its own. Rank 0 must not panic, whatever the way for long messages.
+// FuzzReceive lets rank 1 send arbitrary packets and write to all memory that it can reach, while
+// rank 0 sends, receives and cancels messages. Rank 0 must not panic on any path.
 func FuzzReceive(f *testing.F) {
 	for mode := range uint8(9) {
 		f.Add(mode, []byte{1, 0, 2, 1}, []byte("\x01\x02\x03\x04\x05\x06\x07\x08\x09\x0a\x0b\x0c\x0d\x0e\x0f\x10"))
@@ -65,7 +65,7 @@ func FuzzReceive(f *testing.F) {
 	})
 }
 
-// fuzzCalls is what rank 0 does, until it meets an error.
+// fuzzCalls executes calls at rank 0 until one returns an error.
 func fuzzCalls(r *Rank, in tape) error {
 	var under []*Request
 	for len(in) > 0 {
@@ -98,7 +98,7 @@ func fuzzCalls(r *Rank, in tape) error {
 		for range in.byte() % 16 {
 			if err == nil {
 				r.Compute(drivers.Microsecond)
-				err = r.look()
+				err = r.poll()
 			}
 		}
 		if err != nil {
@@ -107,7 +107,7 @@ func fuzzCalls(r *Rank, in tape) error {
 	}
 	for range 60 {
 		r.Compute(2 * drivers.Microsecond)
-		if err := r.look(); err != nil {
+		if err := r.poll(); err != nil {
 			return err
 		}
 	}
@@ -177,8 +177,8 @@ func (f *forger) fuzz(in *tape) error {
 	return err
 }
 
-// FuzzEvents fills the notification ring of a rank with arbitrary entries while messages are under
-// way.
+// FuzzEvents fills the notification ring of a rank with arbitrary entries while messages are in
+// flight.
 func FuzzEvents(f *testing.F) {
 	for mode := range uint8(9) {
 		f.Add(mode, []byte{0, 1, 2, 3, 4, 5, 6, 7, 8, 9})
@@ -211,7 +211,7 @@ func FuzzEvents(f *testing.F) {
 				putWord(at, uint64(tape.byte())<<48|uint64(of(&tape, 0, 64, 1<<20, 1<<47))+uint64(tape.byte()))
 				putWord(at[8:], uint64(n.Pack()))
 				r.Compute(drivers.Microsecond)
-				if err := r.look(); err != nil {
+				if err := r.poll(); err != nil {
 					return err
 				}
 			}

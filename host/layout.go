@@ -7,11 +7,11 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Layout cuts a buffer into one block per rank: block i is the Counts[i] bytes
-// from the sum of those before it.
+// A Layout divides a buffer into one block per rank. Blocks are contiguous and in the order of
+// ranks.
 type Layout struct{ counts, offsets []int }
 
-// NewLayout makes a layout of blocks of the given sizes.
+// NewLayout makes a layout of blocks of the given sizes in bytes.
 func NewLayout(counts []int) Layout {
 	l := Layout{counts: counts, offsets: make([]int, len(counts)+1)}
 	for i, n := range counts {
@@ -20,7 +20,7 @@ func NewLayout(counts []int) Layout {
 	return l
 }
 
-// Even is a layout of ranks blocks of n bytes.
+// Even makes a layout of one block of n bytes per rank.
 func Even(ranks, n int) Layout {
 	counts := make([]int, ranks)
 	for i := range counts {
@@ -29,8 +29,8 @@ func Even(ranks, n int) Layout {
 	return NewLayout(counts)
 }
 
-// split is a layout of n bytes in ranks blocks of about the same length, all of them whole elements
-// of unit bytes.
+// split makes a layout that divides n bytes into blocks of about equal length. Each block is a
+// multiple of unit bytes.
 func split(ranks, n, unit int) Layout {
 	counts := make([]int, ranks)
 	for i := range counts {
@@ -39,20 +39,20 @@ func split(ranks, n, unit int) Layout {
 	return NewLayout(counts)
 }
 
-// Of is block i of b.
+// Of returns block i of b.
 func (l Layout) Of(b []byte, i int) []byte { return l.span(b, i, i+1) }
 
-// span is blocks from to to-1 of b.
+// span returns the blocks from to to-1 of b.
 func (l Layout) span(b []byte, from, to int) []byte { return b[l.offsets[from]:l.offsets[to]] }
 
-// longestHalf is the longest message that joins the blocks of half of the ranks: Fits knows their
-// average alone.
+// longestHalf returns the length of the longest message that joins the blocks of half of the ranks.
+// Fits knows only their average length.
 func (l Layout) longestHalf() int {
 	half := l.offsets[len(l.counts)/2]
 	return max(half, l.Bytes()-half)
 }
 
-// Bytes is the size of the whole buffer.
+// Bytes returns the length of the whole buffer.
 func (l Layout) Bytes() int {
 	if len(l.offsets) == 0 {
 		return 0
@@ -60,15 +60,15 @@ func (l Layout) Bytes() int {
 	return l.offsets[len(l.offsets)-1]
 }
 
-// ordered tells whether no block has a negative length, and the sum of all is a number.
+// ordered reports whether no block has a negative length and the sum did not overflow.
 func (l Layout) ordered() bool { return slices.IsSorted(l.offsets) }
 
 func (c *Comm) checkLayout(what Collective, l Layout, buf []byte) error {
 	if !l.ordered() {
-		return fmt.Errorf("%w: %s among %d ranks: a layout with blocks of less than 0 bytes, or of too many together", drivers.ErrConfig, what, c.size)
+		return fmt.Errorf("%w: %s among %d ranks: layout has a negative block length, or its sum overflows", drivers.ErrConfig, what, c.size)
 	}
 	if len(l.counts) != c.size || len(buf) != l.Bytes() {
-		return fmt.Errorf("%w: %s among %d ranks: a layout of %d blocks and a buffer of %d bytes, expected %d blocks and %d bytes",
+		return fmt.Errorf("%w: %s among %d ranks: layout of %d blocks and buffer of %d bytes: expected %d blocks and %d bytes",
 			drivers.ErrConfig, what, c.size, len(l.counts), len(buf), c.size, l.Bytes())
 	}
 	return nil

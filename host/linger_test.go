@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// owingRig is a world in which rank 0 can owe messages: rank 1's mailbox has few slots.
+// owingRig is a world in which messages of rank 0 can stay queued: rank 1's mailbox has few slots.
 func owingRig(t *testing.T) *rig {
 	return newRig(t, plan{nodes: 2, procs: 1, flow: velo.Config{Flow: velo.Static, Slots: 6, CreditSlots: 1}})
 }
@@ -23,8 +23,8 @@ func sendWithoutWaiting(r *Rank, messages, n int) error {
 	return nil
 }
 
-// A rank whose function has returned goes on until all that it has begun has left.
-func TestLingerSendsWhatIsOwed(t *testing.T) {
+// Linger sends all queued messages of a rank whose function has returned.
+func TestLingerSendsQueuedMessages(t *testing.T) {
 	const messages, n = 12, 700
 	g := owingRig(t)
 	owed := false
@@ -43,9 +43,9 @@ func TestLingerSendsWhatIsOwed(t *testing.T) {
 		}
 		return nil
 	}))
-	require.True(t, owed, "the scenario lost its point")
+	require.True(t, owed, "the scenario must leave queued messages")
 	require.False(t, g.ranks[0].Owes())
-	for moved := true; moved; { // nobody runs any more: credits that have come now are taken, no message is
+	for moved := true; moved; { // after the run, arrived credits are processed, messages are not
 		moved = false
 		for _, r := range g.ranks {
 			m, err := r.Settle()
@@ -55,8 +55,8 @@ func TestLingerSendsWhatIsOwed(t *testing.T) {
 	}
 }
 
-// One that lingers for a rank that will never look again says so, and what that has not received is
-// an error.
+// A rank that lingers for a peer which never polls again reports what it waits for, and a message
+// that the peer has not received is an error.
 func TestLingerWaitsForCredits(t *testing.T) {
 	g := owingRig(t)
 	var seen Waiting
@@ -81,7 +81,7 @@ func TestLingerWaitsForCredits(t *testing.T) {
 	require.ErrorContains(t, err, "a data packet from rank 0 was never received")
 }
 
-// An algorithm that a collective does not have is refused, with the one that was meant.
+// An unknown algorithm is an error that suggests the nearest name.
 func TestAlgorithmsAreKnown(t *testing.T) {
 	err := Bcast.Check("binomail")
 	require.ErrorIs(t, err, drivers.ErrConfig)

@@ -31,7 +31,7 @@ func expect(b []byte, k int) error {
 	return nil
 }
 
-// Messages of all lengths, in and outside DMA memory, expected and not.
+// Messages of all lengths, in and outside DMA memory, expected and unexpected.
 func TestMessages(t *testing.T) {
 	sizes := []int{0, 1, 40, 41, 2048, 2049, 4096, 5001, 70000}
 	for _, p := range longProtocols {
@@ -71,7 +71,7 @@ func TestMessages(t *testing.T) {
 	}
 }
 
-// Everybody sends everybody, all at a time; ranks of a node share its tables.
+// All pairs exchange messages at once; ranks of a node share its tables.
 func TestAllAtATime(t *testing.T) {
 	for _, p := range longProtocols {
 		pl := inPairs(p)
@@ -110,7 +110,7 @@ func TestAllAtATime(t *testing.T) {
 	}
 }
 
-// A rank can choose by message, and every other rank follows.
+// A rank can choose the protocol of each message.
 func TestPolicyByMessage(t *testing.T) {
 	p := inPairs(RGET)
 	var seen []rendezvous.Message
@@ -163,7 +163,7 @@ func TestTooLongForTheBuffer(t *testing.T) {
 	}
 }
 
-// unmap takes the translations of all pages of a rank's heap away that the NIC has not seen yet.
+// unmap removes the translations of all pages of a rank's heap that the NIC has not cached yet.
 func (g *rig) unmap(r *Rank) {
 	dma := r.engine.DMA
 	mem := dma.Memory
@@ -176,8 +176,8 @@ func (g *rig) unmap(r *Rank) {
 	}
 }
 
-// A fault is told at both ends, and the rank goes on; with a late one of a put too.
-func TestFaultIsToldAtBothEnds(t *testing.T) {
+// A fault is reported at both ends, also a late one of a put, and the rank continues.
+func TestFaultIsReportedAtBothEnds(t *testing.T) {
 	for _, p := range longProtocols {
 		g := newRig(t, inPairs(p))
 		require.NoError(t, g.run(func(r *Rank) error {
@@ -216,7 +216,7 @@ func TestFaultIsToldAtBothEnds(t *testing.T) {
 	}
 }
 
-// Tables that are full of what is cached make a message wait for a fence, not fail.
+// Tables that are full of cached entries delay a message until a fence, and do not fail it.
 func TestTablesThatEmptyThemselves(t *testing.T) {
 	for _, p := range longProtocols {
 		pl := inPairs(p)
@@ -243,7 +243,7 @@ func TestTablesThatEmptyThemselves(t *testing.T) {
 	}
 }
 
-// A region that the tables can never hold fails at both ends after a while.
+// A region that never fits the tables fails at both ends after a timeout.
 func TestTablesTooSmall(t *testing.T) {
 	for _, p := range longProtocols {
 		pl := inPairs(p)
@@ -282,8 +282,8 @@ func isendLetters(r *Rank, peer, letters, bytes int) ([]*Request, error) {
 	return list, nil
 }
 
-// The heap has room for one message: those outside it go one after the other.
-func TestOneAfterTheOther(t *testing.T) {
+// The heap has space for one message: those outside DMA memory are sent one after the other.
+func TestHeapForOneMessage(t *testing.T) {
 	for _, p := range longProtocols {
 		pl := inPairs(p)
 		pl.heap = 5 * 20480
@@ -315,8 +315,8 @@ func TestOneAfterTheOther(t *testing.T) {
 	}
 }
 
-// Sends that nobody has received yet leave the heap room for one that has, and for a receive.
-func TestSmallOnesLeaveRoom(t *testing.T) {
+// Unmatched sends leave heap space for one matched send and for one receive.
+func TestUnmatchedSendsLeaveHeapSpace(t *testing.T) {
 	for _, p := range longProtocols {
 		pl := inPairs(p)
 		pl.heap = 4 * 32768

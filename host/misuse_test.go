@@ -10,7 +10,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Arguments that make no sense are ErrConfig from every call that has an error, and panic in none.
+// Invalid arguments are ErrConfig from every call that returns an error, and never panic.
 func TestInvalidArguments(t *testing.T) {
 	type call = func(r *Rank) error
 	one := func(_ any, err error) error { return err }
@@ -123,7 +123,7 @@ func freedComm(r *Rank) error {
 	return err
 }
 
-// What Alloc gives, Free takes back, also when it is nothing.
+// Free accepts an empty buffer of Alloc.
 func TestFreeOfNothing(t *testing.T) {
 	launch(t, inPairs(RGET), func(r *Rank) error {
 		before := r.engine.DMA.Left()

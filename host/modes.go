@@ -8,10 +8,10 @@ import (
 	"github.com/nicloop/nicloop/host/path"
 )
 
-// What MPI has besides plain sends and receives.
+// Send modes of MPI other than the standard one, matched probes and cancellation.
 
-// Issend is Isend of a send that is done only when a receive has matched it. To another node it
-// takes RMA, whose rendezvous says when that is.
+// Issend begins a synchronous send: it is done only when a receive has matched it. Between nodes it
+// requires RMA, because the rendezvous reports the match.
 func (c *Comm) Issend(dst, tag int, data []byte) (*Request, error) {
 	if err := c.checkSynchronous(dst); err != nil {
 		return nil, err
@@ -22,7 +22,7 @@ func (c *Comm) Issend(dst, tag int, data []byte) (*Request, error) {
 func (c *Comm) checkSynchronous(dst int) error {
 	e := &c.rank.engine
 	if dst >= 0 && dst < c.size && e.DMA == nil && !e.StaysLocal(c.World(dst)) {
-		return fmt.Errorf("%w: a synchronous send to another node in a world without RMA", drivers.ErrNotSupported)
+		return fmt.Errorf("%w: synchronous send to another node: needs a world with RMA", drivers.ErrNotSupported)
 	}
 	return nil
 }
@@ -36,7 +36,8 @@ func (c *Comm) Ssend(dst, tag int, data []byte) error {
 	return err
 }
 
-// A Matched is a message that a probe has taken: no other receive can match it.
+// A Matched is a message that a probe has taken out of the matching queue: no other receive can
+// match it.
 type Matched struct {
 	Status
 	comm *Comm
@@ -44,7 +45,7 @@ type Matched struct {
 	m    *path.Message
 }
 
-// Improbe is Iprobe that takes the message it finds; nil: there is none yet.
+// Improbe is Iprobe that takes the message that it finds. It returns nil if there is none.
 func (c *Comm) Improbe(source, tag int) (*Matched, error) {
 	st, ok, err := c.Iprobe(source, tag)
 	if !ok || err != nil {
@@ -54,7 +55,7 @@ func (c *Comm) Improbe(source, tag int) (*Matched, error) {
 	return &Matched{st, c, e, m}, nil
 }
 
-// Mprobe waits until there is such a message and takes it.
+// Mprobe waits until there is a matching message and takes it.
 func (c *Comm) Mprobe(source, tag int) (*Matched, error) {
 	for {
 		if m, err := c.Improbe(source, tag); m != nil || err != nil {
@@ -66,10 +67,10 @@ func (c *Comm) Mprobe(source, tag int) (*Matched, error) {
 	}
 }
 
-// Irecv begins to receive the message into buf. It is called once.
+// Irecv begins to receive the message into buf. It may be called once.
 func (m *Matched) Irecv(buf []byte) (*Request, error) {
 	if m == nil || m.m == nil {
-		return nil, fmt.Errorf("%w: no matched message, or one that was received already", drivers.ErrConfig)
+		return nil, fmt.Errorf("%w: receive of a matched message: none was matched, or it was received already", drivers.ErrConfig)
 	}
 	r := m.comm.rank
 	r.enter()
@@ -91,8 +92,8 @@ func (m *Matched) Recv(buf []byte) (Status, error) {
 	return m.comm.rank.waitFor(q)
 }
 
-// Cancel gives a request up if nothing has matched it yet, as MPI has it: the request ends either
-// with ErrCancelled or as if nothing had happened. It must be waited for as ever.
+// Cancel cancels a request that has not been matched. As in MPI, the request either ends with
+// ErrCancelled or completes normally, and the caller still has to wait for it.
 func (r *Rank) Cancel(q *Request) error {
 	if q == nil {
 		return errNoRequest()

@@ -12,7 +12,7 @@ import (
 // onNode are two ranks of one node that share memory.
 func onNode() plan { return plan{nodes: 1, procs: 2, local: true} }
 
-// A rank may send to itself, before and after it receives, short and long.
+// A rank can send to itself, before and after it posts the receive, short and long messages.
 func TestSelf(t *testing.T) {
 	for _, p := range []plan{inPairs(RGET), onNode()} {
 		launch(t, p, func(r *Rank) error {
@@ -53,7 +53,7 @@ func TestSelf(t *testing.T) {
 	}
 }
 
-// A synchronous send is not done before a receive has matched it, whatever its length and way.
+// A synchronous send is not done before a receive has matched it, on any path.
 func TestSynchronous(t *testing.T) {
 	plans := []plan{onNode()}
 	for _, p := range longProtocols {
@@ -98,7 +98,7 @@ func TestSynchronous(t *testing.T) {
 	})
 }
 
-// A message that a probe has taken is nobody else's, whichever way it comes.
+// A message that a matched probe has taken matches no other receive, on any path.
 func TestMatchedProbe(t *testing.T) {
 	for _, n := range []int{10, 2048, 6000} {
 		launch(t, inPairs(RGET), func(r *Rank) error {
@@ -146,7 +146,7 @@ func TestMatchedProbe(t *testing.T) {
 	}
 }
 
-// A request that is cancelled ends with ErrCancelled, or as if nothing had happened.
+// A cancelled request ends with ErrCancelled or completes normally.
 func TestCancel(t *testing.T) {
 	for _, p := range longProtocols {
 		launch(t, inPairs(p), func(r *Rank) error {
@@ -157,7 +157,7 @@ func TestCancel(t *testing.T) {
 						return err
 					}
 				}
-				b := make([]byte, 5000) // gets the second message: the first was taken back
+				b := make([]byte, 5000) // receives the second message: the first was cancelled
 				if _, err := r.Recv(0, 0, b); err != nil {
 					return err
 				}
@@ -192,8 +192,8 @@ func TestCancel(t *testing.T) {
 	}
 }
 
-// Cancelling a receive from anybody leaves the others where they are.
-func TestCancelFromAnybody(t *testing.T) {
+// Cancelling a receive from any source leaves the other receives in place.
+func TestCancelFromAnySource(t *testing.T) {
 	launch(t, inPairs(RGET), func(r *Rank) error {
 		if r.ID() == 0 {
 			return r.Send(1, 0, []byte{1})
@@ -219,7 +219,7 @@ func TestCancelFromAnybody(t *testing.T) {
 	})
 }
 
-func TestWaitingIsTold(t *testing.T) {
+func TestWaitingDescribesBlocker(t *testing.T) {
 	g := newRig(t, inPairs(RGET))
 	require.ErrorIs(t, g.run(func(r *Rank) error {
 		if r.ID() == 0 {

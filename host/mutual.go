@@ -1,8 +1,9 @@
 package host
 
-// Collectives without a root that move data as it is.
+// Collectives without a root and without arithmetic.
 
-// dissemination lets rank hear, directly or not, from everybody in ceil(log2 Size) rounds.
+// dissemination is a barrier of ceil(log2 Size) rounds: after round k, each rank depends on 2^k
+// ranks.
 func dissemination(s *schedule, c *Comm, _ *call) {
 	for dist := 1; dist < c.size; dist *= 2 {
 		s.receive((c.id-dist+c.size)%c.size, nil)
@@ -11,9 +12,9 @@ func dissemination(s *schedule, c *Comm, _ *call) {
 	}
 }
 
-// toAndFromAll sends to every other rank, then receives from every other: the
-// linear algorithm (FC paper, section 5.3). Messages that need a rendezvous are
-// all under way at a time, for a send of theirs waits for its receive.
+// toAndFromAll sends to all other ranks, then receives from all: the linear algorithm (FC paper,
+// section 5.3). Messages that need a rendezvous are in flight together, because each of their sends
+// waits for its receive.
 func (s *schedule) toAndFromAll(c *Comm, out, in func(peer int) []byte) {
 	long := false
 	c.others(func(p int) { long = long || len(out(p)) > EagerMax })
@@ -38,13 +39,13 @@ func linearAllgather(s *schedule, c *Comm, x *call) {
 	s.toAndFromAll(c, func(int) []byte { return x.out }, func(p int) []byte { return x.li.Of(x.in, p) })
 }
 
-// ringAllgather passes blocks on to the right until all have all.
+// ringAllgather forwards blocks to the right neighbour until every rank has all of them.
 func ringAllgather(s *schedule, c *Comm, x *call) {
 	copy(x.li.Of(x.in, c.id), x.out)
 	s.ring(c.size, c.id, func(v int) int { return v }, func(i int) []byte { return x.li.Of(x.in, i) })
 }
 
-// doublingAllgather exchanges all that a rank has with one at distance 1, 2, 4 and so on.
+// doublingAllgather exchanges all collected blocks with a rank at distance 1, 2, 4 and so on.
 func doublingAllgather(s *schedule, c *Comm, x *call) {
 	copy(x.li.Of(x.in, c.id), x.out)
 	for n := 1; n < c.size; n *= 2 {
@@ -56,8 +57,8 @@ func doublingAllgather(s *schedule, c *Comm, x *call) {
 	}
 }
 
-// bruckAllgather takes ceil(log2 Size) rounds for any number of ranks: each doubles what a rank
-// has, as a row that begins with its own block.
+// bruckAllgather takes ceil(log2 Size) rounds for any number of ranks. Each round doubles the
+// number of collected blocks, which are stored in a row that begins with the rank's own block.
 func bruckAllgather(s *schedule, c *Comm, x *call) {
 	n := len(x.out)
 	row := make([]byte, len(x.in))
@@ -77,7 +78,7 @@ func linearAlltoall(s *schedule, c *Comm, x *call) {
 	s.toAndFromAll(c, func(p int) []byte { return x.lo.Of(x.out, p) }, func(p int) []byte { return x.li.Of(x.in, p) })
 }
 
-// pairwiseAlltoall exchanges with one peer after the other.
+// pairwiseAlltoall exchanges blocks with one peer after the other.
 func pairwiseAlltoall(s *schedule, c *Comm, x *call) {
 	copy(x.li.Of(x.in, c.id), x.lo.Of(x.out, c.id))
 	for i := 1; i < c.size; i++ {
@@ -88,18 +89,18 @@ func pairwiseAlltoall(s *schedule, c *Comm, x *call) {
 	}
 }
 
-// bruckAlltoall moves every block by the bits of its distance: in round k all blocks whose distance
-// has bit k set go 2^k ranks further, in one message. That is ceil(log2 Size) messages where
-// pairwise takes Size - 1, of half of all blocks each, which are copied together and apart: for
-// short ones.
+// bruckAlltoall moves every block by the bits of its distance: round k moves all blocks whose
+// distance has bit k set by 2^k ranks, in one message. It sends ceil(log2 Size) messages instead of
+// Size - 1, each with half of all blocks, which are packed and unpacked. That pays for short
+// blocks.
 //
-// Of 3 ranks, rank 0 and its blocks by distance:
+// For 3 ranks, seen from rank 0, blocks numbered by distance:
 //
-//	round 1: block 1 goes to rank 1, which is there; rank 2's comes
-//	round 2: block 2 goes to rank 2, which is there; rank 1's comes
+//	round 1: send block 1 to rank 1, its destination; receive block 1 of rank 2
+//	round 2: send block 2 to rank 2, its destination; receive block 2 of rank 1
 func bruckAlltoall(s *schedule, c *Comm, x *call) {
 	n := x.bytes
-	row := make([]byte, c.size*n) // by distance still to go, and then by distance come
+	row := make([]byte, c.size*n) // by remaining distance; finally by distance travelled
 	at := func(i int) []byte { return row[i*n:][:n] }
 	half := (c.size + 1) / 2 * n
 	together, apart := make([]byte, half), make([]byte, half)

@@ -10,32 +10,32 @@ import (
 	"github.com/nicloop/nicloop/host/path/ring"
 )
 
-// What programs need of the packages below: they import host alone.
+// Names of the packages below that programs need, so that they import host alone.
 type (
-	// A Proc is what the machine gives a rank: time, and sleep until a packet comes.
+	// A Proc is the machine as a rank sees it: time, and sleep until a packet arrives.
 	Proc = path.Proc
-	// A Worker is what a Proc attends to.
+	// A Worker is called by a Proc whenever it may have work.
 	Worker = path.Worker
 	// Cost is the host cost model.
 	Cost = path.Cost
-	// Stats count a rank's messages.
+	// Stats counts the messages of a rank.
 	Stats = path.Stats
-	// Waiting says what a rank waits for: one link of a wait-for chain.
+	// Waiting describes what a rank waits for: one link of a wait-for chain.
 	Waiting = path.Waiting
 
-	// Local carries messages between ranks of one node through memory that they share.
+	// Local carries messages between ranks of one node through shared memory.
 	Local = local.Memory
-	// Contents can write messages again from a name for their bytes.
+	// Contents regenerates the bytes of messages from a name.
 	Contents = eager.Contents
-	// Rendezvous names how the bytes of a long message move.
+	// Rendezvous is a protocol that moves long messages.
 	Rendezvous = rendezvous.Protocol
-	// Reuse says how eager messages go by RMA into reused buffers.
+	// Reuse configures eager messages that RMA puts into reused buffers.
 	Reuse = ring.Config
-	// ReuseMode says from where their bytes are put.
+	// ReuseMode selects the memory from which these messages are put.
 	ReuseMode = ring.Mode
-	// ReuseStats count them.
+	// ReuseStats counts these messages.
 	ReuseStats = ring.Stats
-	// Eager says how long messages may be eager.
+	// Eager configures eager messages longer than EagerMax.
 	Eager = buffered.Config
 )
 
@@ -72,21 +72,21 @@ const (
 	ReuseLongest = ring.DefaultLongest
 )
 
-// ErrCancelled: a request was cancelled before it matched.
+// ErrCancelled is the error of a request that was cancelled before it matched.
 var ErrCancelled = path.ErrCancelled
 
-// DefaultCost is the cost model in use.
+// DefaultCost returns the default cost model.
 func DefaultCost() Cost { return path.DefaultCost() }
 
-// Packets is the number of VELO packets of a message of n bytes.
+// Packets returns the number of VELO packets of a message of n bytes.
 func Packets(n int) int { return path.Packets(n) }
 
-// NewLocal makes the shared memory of a world whose rank i lives on node[i]; ranks of another
-// program, which do not share it, on one below 0.
+// NewLocal makes the shared memory of a world whose rank i runs on node[i]. Ranks of other
+// programs, which do not share it, have a node below 0.
 func NewLocal(node []int) *Local { return local.NewMemory(node) }
 
-// Protocols are all rendezvous protocols.
+// Protocols returns all rendezvous protocols.
 func Protocols() []Rendezvous { return rendezvous.Protocols() }
 
-// ReuseModes are all modes of [Reuse].
+// ReuseModes returns all modes of [Reuse].
 func ReuseModes() []ReuseMode { return ring.Modes() }

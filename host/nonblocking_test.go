@@ -12,8 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A begun collective: its request, what it writes, and what must be there in the end (nil: nothing
-// is promised).
+// A begun collective: its request, its output, and the expected output (nil: unspecified).
 type begun struct {
 	name      string
 	q         *Request
@@ -64,7 +63,7 @@ var beginners = []func(c *Comm, root, n int) begun{
 	},
 	func(c *Comm, _, n int) begun {
 		if c.rank.engine.DMA == nil {
-			n = min(n, 140) // an algorithm that is drawn may join blocks
+			n = min(n, 140) // a randomly selected algorithm may join blocks
 		}
 		l, all := steps(c.Size(), n)
 		in := make([]byte, len(all))
@@ -103,7 +102,7 @@ func atRoot(c *Comm, root int, b []byte) []byte {
 	return b
 }
 
-// steps are blocks of rising length.
+// steps returns blocks of increasing length.
 func steps(size, n int) (Layout, []byte) {
 	counts := make([]int, size)
 	for i := range counts {
@@ -113,8 +112,8 @@ func steps(size, n int) (Layout, []byte) {
 	return l, letter(l.Bytes(), 5)
 }
 
-// Many collectives under way at once, in three communicators that share ranks, with others that
-// wait among them; every rank waits in an order of its own.
+// Many collectives are in progress at once, in three communicators that share ranks, with blocking
+// ones among them. Each rank waits in an order of its own.
 func TestManyCollectivesAtOnce(t *testing.T) {
 	for seed := range int64(4) {
 		for _, p := range []plan{
@@ -177,7 +176,7 @@ func manyAtOnce(r *Rank, seed int64, sizes []int) error {
 		for _, x := range some {
 			requests[x.Index] = nil
 			if b := list[x.Index]; b.want != nil && !bytes.Equal(b.got, b.want) {
-				return fmt.Errorf("%s: %d bytes are not what they should be", b.name, len(b.got))
+				return fmt.Errorf("%s: %d bytes differ from what is expected", b.name, len(b.got))
 			}
 		}
 	}
@@ -187,7 +186,7 @@ func manyAtOnce(r *Rank, seed int64, sizes []int) error {
 	return noneLeft(r)
 }
 
-// setAlgorithms has a communicator do every collective by an algorithm that is drawn.
+// setAlgorithms selects a random algorithm for each collective of a communicator.
 func setAlgorithms(c *Comm, rnd *rand.Rand) error {
 	for _, k := range Collectives() {
 		names := append(k.Algorithms(), "")
@@ -198,8 +197,8 @@ func setAlgorithms(c *Comm, rnd *rand.Rand) error {
 	return nil
 }
 
-// Nobody's barrier is done before all have begun theirs, and whoever waits for something else
-// serves it.
+// No barrier is done before all ranks have begun theirs, and a rank that waits for something else
+// makes progress on it.
 func TestIbarrier(t *testing.T) {
 	came := drivers.Time(0)
 	launch(t, plan{nodes: 5, procs: 1}, func(r *Rank) error {
@@ -211,7 +210,7 @@ func TestIbarrier(t *testing.T) {
 		if err != nil {
 			return err
 		}
-		if r.ID() == 2 { // all it does is to receive what rank 0 sends when the barrier is over there
+		if r.ID() == 2 { // it only receives the message that rank 0 sends after its barrier
 			if _, err := r.Recv(0, 0, nil); err != nil {
 				return err
 			}
@@ -261,7 +260,7 @@ func TestWrongNonblocking(t *testing.T) {
 				return fmt.Errorf("%s: %v", what, err)
 			}
 		}
-		// What cannot be sent, and what the others cannot take, is told by the request; the rank goes on.
+		// Errors of sending and receiving are reported by the request; the rank continues.
 		q, err := r.Ialltoall(make([]byte, 6000), make([]byte, 6000), 3000)
 		if err != nil {
 			return err
@@ -279,7 +278,7 @@ func TestWrongNonblocking(t *testing.T) {
 	})
 }
 
-// A rank that waits for a collective says for which message.
+// A rank that waits for a collective names the message that it waits for.
 func TestHangInSchedule(t *testing.T) {
 	g := newRig(t, plan{nodes: 3, procs: 1})
 	require.ErrorIs(t, g.run(func(r *Rank) error {
@@ -297,8 +296,8 @@ func TestHangInSchedule(t *testing.T) {
 	require.Equal(t, 2, w.Peer)
 }
 
-// Schedules are used again.
-func TestSchedulesAreUsedAgain(t *testing.T) {
+// Schedules are reused.
+func TestSchedulesAreReused(t *testing.T) {
 	g := newRig(t, plan{nodes: 2, procs: 1})
 	require.NoError(t, g.run(func(r *Rank) error {
 		made := map[*schedule]bool{}

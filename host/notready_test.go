@@ -14,8 +14,8 @@ func notReadyPlan(p Rendezvous) plan {
 	return withEager(p, Eager{Handshake: threshold.NotReady})
 }
 
-// exchangeStream has two ranks post their receives and then send, n bytes of DMA memory each way,
-// and compute beside it; late has rank 1 post its receive only after that.
+// exchangeStream lets two ranks post their receives and then send n bytes of DMA memory each way
+// while they compute. With late, rank 1 posts its receive only after that.
 func exchangeStream(r *Rank, n, times int, late bool, p Rendezvous) (waited drivers.Time, err error) {
 	peer := 1 - r.ID()
 	out, err := r.Alloc(n)
@@ -59,8 +59,8 @@ func exchangeStream(r *Rank, n, times int, late bool, p Rendezvous) (waited driv
 	return waited, nil
 }
 
-// A receive that is posted first is put into while both compute, without a copy; one that is late
-// has the sender ask until it is there.
+// A message is put into a receive that is posted first while both ranks compute, without a copy.
+// For a late receive, the sender retries until it is posted.
 func TestNotReady(t *testing.T) {
 	const n, times = 16 << 10, 20
 	for _, p := range []Rendezvous{RGET, RPUT, Chunked} {
@@ -89,7 +89,7 @@ func TestNotReady(t *testing.T) {
 	}
 }
 
-// Messages of all lengths and ways keep their order and their bytes while streams open.
+// Messages of all lengths and paths keep their order and their bytes while streams open.
 func TestNotReadyTraffic(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
@@ -111,7 +111,7 @@ func TestNotReadyTraffic(t *testing.T) {
 	}
 }
 
-// openStreamTo has rank 0 open a stream of tag 1 to rank 1 by messages of n bytes that lose
+// openStreamTo makes rank 0 open a stream of tag 1 to rank 1, by messages of n bytes without
 // overlap.
 func openStreamTo(r *Rank, n int, buf []byte) error {
 	for range 6 {
@@ -136,10 +136,10 @@ func openStreamTo(r *Rank, n int, buf []byte) error {
 	return r.Barrier()
 }
 
-// A receive that was readied can be cancelled: its sender leaves it alone, and the message goes to
-// the next one. So do messages that are too long or too short for their stream, have no memory that
-// the hardware reaches, or find a receive from anybody or one that is too short.
-func TestNotReadyOtherwise(t *testing.T) {
+// A receive that was announced can be cancelled: the sender does not write to it, and the message
+// goes to the next receive. The same holds for messages that do not fit their stream, that are
+// outside DMA memory, or that meet a receive from any source or a short one.
+func TestNotReadyFallbacks(t *testing.T) {
 	const n = 8 << 10
 	for name, body := range map[string]func(r *Rank, in []byte) error{
 		"cancelled": func(r *Rank, in []byte) error {
@@ -223,7 +223,7 @@ func TestNotReadyOtherwise(t *testing.T) {
 	}
 }
 
-// What cannot be together is refused when it is asked for.
+// Options that exclude each other are rejected.
 func TestNotReadyConfig(t *testing.T) {
 	for _, c := range []RMA{
 		{Protocol: RGET, Eager: &Eager{Handshake: threshold.NotReady, Threshold: 8192}},

@@ -6,8 +6,8 @@ import (
 	"unsafe"
 )
 
-// An Integer and a Number are what elements of reductions can be, besides what an [Op] of its
-// caller's makes of bytes. They lie in memory in little-endian order.
+// Integer and Number are the element types of typed reductions. Elements are stored in
+// little-endian order.
 type (
 	Integer interface {
 		int32 | int64 | uint32 | uint64
@@ -17,20 +17,20 @@ type (
 	}
 )
 
-// Sum, Product, Min and Max are the usual operations. Sums and products of integers wrap around;
-// what floating-point ones are depends on the number of ranks and the algorithm, not on when
-// messages come.
+// Sum, Product, Min and Max are the usual operations. Integer sums and products wrap around. The
+// rounding of floating-point results depends on the number of ranks and the algorithm, not on the
+// order in which messages arrive.
 func Sum[T Number]() Op     { return Elements(func(a, b T) T { return a + b }) }
 func Product[T Number]() Op { return Elements(func(a, b T) T { return a * b }) }
 func Min[T Number]() Op     { return Elements(func(a, b T) T { return min(a, b) }) }
 func Max[T Number]() Op     { return Elements(func(a, b T) T { return max(a, b) }) }
 
-// And, Or and Xor combine bit by bit.
+// And, Or and Xor are bitwise operations.
 func And[T Integer]() Op { return Elements(func(a, b T) T { return a & b }) }
 func Or[T Integer]() Op  { return Elements(func(a, b T) T { return a | b }) }
 func Xor[T Integer]() Op { return Elements(func(a, b T) T { return a ^ b }) }
 
-// Elements makes an operation of what it does to a pair of elements.
+// Elements makes an operation from a function of two elements.
 func Elements[T Number](f func(a, b T) T) Op {
 	var zero T
 	if unsafe.Sizeof(zero) == 4 {

@@ -12,13 +12,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// elementsOf are elements of rank r, small enough for sums and products of floating-point numbers
-// to be exact.
+// elementsOf returns elements of rank r that are small enough for exact floating-point sums and
+// products.
 func elementsOf[T Number](r, n int) []T {
 	rnd := rand.New(rand.NewSource(int64(r)))
 	list := make([]T, n)
 	for i := range list {
-		list[i] = T(rnd.Intn(6)) - 2 // unsigned ones wrap around
+		list[i] = T(rnd.Intn(6)) - 2 // unsigned numbers wrap around
 		if isFloat[T]() {
 			list[i] /= 2
 		}
@@ -34,7 +34,7 @@ func inBytes[T Number](list []T) []byte {
 	return b.Bytes()
 }
 
-// typed checks an operation in all reductions against a fold of plain numbers.
+// typed compares an operation in all reductions with a fold of plain numbers.
 func typed[T Number](t *testing.T, name string, op Op, f func(a, b T) T) {
 	const n = 9
 	for _, nodes := range []int{1, 3, 4} {
@@ -110,7 +110,7 @@ func TestTypedReductions(t *testing.T) {
 	numbers[float64](t)
 }
 
-// Whoever reduces may bring an operation of his own, of elements of any size.
+// The caller can define an operation on elements of any size.
 func TestOwnOperation(t *testing.T) {
 	longest := Op{3, func(into, from []byte) {
 		for i := 0; i < len(into); i += 3 {
@@ -131,8 +131,7 @@ func TestOwnOperation(t *testing.T) {
 	})
 }
 
-// Ranks that bring different numbers of elements are told, not given a sum with what lay in a
-// buffer.
+// Ranks with different numbers of elements receive an error, not a sum that includes stale bytes.
 func TestDifferentLengths(t *testing.T) {
 	for what, reduce := range map[string]func(r *Rank, b []byte) error{
 		"allreduce": func(r *Rank, b []byte) error { return r.Allreduce(b, SumInt64) },

@@ -6,9 +6,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A persistent request is one send or receive that is done again and again: made once, it is
-// started with Start, waited for like any other, and started anew. Nothing is allocated for it any
-// more.
+// A persistent request is one send or receive that is executed repeatedly: the caller starts it
+// with Start, waits for it like for any other request, and starts it again, without an allocation.
 
 // SendInit makes a persistent Isend.
 func (c *Comm) SendInit(dst, tag int, data []byte) (*Request, error) {
@@ -48,11 +47,11 @@ func (c *Comm) idle(q *Request) *Request {
 	return q
 }
 
-// Start begins what a persistent request stands for. The end of what it did before must have been
-// told.
+// Start begins a persistent request. The completion of its previous execution must have been
+// reported.
 func (r *Rank) Start(q *Request) error {
 	if q == nil || !q.persistent || !q.idle {
-		return fmt.Errorf("%w: a request is started that is not persistent, or that is under way", drivers.ErrConfig)
+		return fmt.Errorf("%w: Start of a request: expected a persistent one that is not in progress", drivers.ErrConfig)
 	}
 	old := q.op
 	*q = Request{comm: q.comm, persistent: true}
@@ -65,7 +64,7 @@ func (r *Rank) Start(q *Request) error {
 	return r.startSend(q)
 }
 
-// Startall starts the requests of a list in its order.
+// Startall starts the requests of a list in order.
 func (r *Rank) Startall(list []*Request) error {
 	for _, q := range list {
 		if err := r.Start(q); err != nil {

@@ -20,11 +20,11 @@ type Rank struct {
 
 	requests  path.FreeList[Request]
 	schedules schedules
-	live      []uint16 // contexts of its communicators, the first of each pair
-	contexts  int      // the first above them
+	live      []uint16 // contexts in use, the first of each pair
+	contexts  int      // the first context above live
 	helped    bool     // a helper makes progress while the rank computes
 
-	// The paths; those that the rank does not use are nil.
+	// Paths; nil if the rank does not use them.
 	local      *local.Path
 	eager      *eager.Path
 	ring       *ring.Path
@@ -33,7 +33,7 @@ type Rank struct {
 	rendezvous *rendezvous.Path
 }
 
-// NewRank makes rank id of a world of size ranks, which share cost.
+// NewRank makes rank id of a world of size ranks. All ranks share cost.
 func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
 	r := &Rank{contexts: contextFirst}
 	e := &r.engine
@@ -50,14 +50,14 @@ func NewRank(id, size int, proc Proc, ep *velo.Endpoint, cost *Cost) *Rank {
 // UseLocal lets messages to ranks of the same node bypass the NIC.
 func (r *Rank) UseLocal(l *Local) { r.local.Share(l) }
 
-// UseContents keeps unexpected messages by name from now on, where that is possible; nil: none.
-// Those that are kept must have been received before there are other Contents.
+// UseContents keeps unexpected messages by name from now on, where c can regenerate them; nil keeps
+// their bytes. All messages that are kept by name must have been received before c is replaced.
 func (r *Rank) UseContents(c Contents) { r.eager.UseContents(c) }
 
-// Now is the rank's time.
+// Now returns the rank's current time.
 func (r *Rank) Now() drivers.Time { return r.engine.Proc.Now() }
 
-// Compute lets the application work for t.
+// Compute spends t as computation of the application.
 func (r *Rank) Compute(t drivers.Time) {
 	if r.helped {
 		r.computeHelped(r.Now() + t)
@@ -66,33 +66,32 @@ func (r *Rank) Compute(t drivers.Time) {
 	r.engine.Proc.Spend(t)
 }
 
-// Stats gives the rank's counters.
+// Stats returns the rank's counters.
 func (r *Rank) Stats() Stats { return r.engine.Stats }
 
-// Endpoint is the rank's VELO endpoint.
+// Endpoint returns the rank's VELO endpoint.
 func (r *Rank) Endpoint() *velo.Endpoint { return r.engine.Endpoint() }
 
-// Paths lists the ways in which the rank's messages move, in the order in which a send is offered
-// to them.
+// Paths returns the paths of the rank's messages, in the order in which a send is offered to them.
 func (r *Rank) Paths() []path.Path { return r.engine.Paths() }
 
-// Waiting returns what the rank waits for, or what it waited for when the run was ended.
+// Waiting describes what the rank waits for, or waited for when the run ended.
 func (r *Rank) Waiting() Waiting { return r.engine.WaitingFor() }
 
-// Owes tells whether messages that may leave have not left.
+// Owes reports whether messages are queued that could be sent.
 func (r *Rank) Owes() bool { return r.engine.Owes() }
 
-// Settle does what can be done without waiting when no rank of the world runs any more, and tells
-// whether it did anything. It takes no time. A message that comes only now has not been received:
-// that is an error.
+// Settle completes work that needs no waiting after all ranks of the world have ended, and reports
+// whether there was any. It takes no time. A message that arrives only now cannot be received any
+// more: that is an error.
 func (r *Rank) Settle() (moved bool, err error) { return r.engine.Settle() }
 
-// enter takes the library's lock, where there is a helper.
+// enter acquires the library's lock if there is a progress thread.
 func (r *Rank) enter() {
 	if r.helped {
 		r.engine.Proc.Spend(r.engine.Cost.Lock)
 	}
 }
 
-// copied charges copying n bytes.
+// copied charges the time of copying n bytes.
 func (r *Rank) copied(n int) { r.engine.Proc.Spend(r.engine.Cost.CopyByte * drivers.Time(n)) }

@@ -8,15 +8,14 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// An Op combines elements of Size bytes: Combine the elements of from into those of into. It must
-// be associative and commutative.
+// An Op combines elements of Size bytes: Combine combines the elements of from into those of into.
+// It must be associative and commutative.
 type Op struct {
 	Size    int
 	Combine func(into, from []byte)
 }
 
-// SumInt64, MaxInt64 and SumFloat64 are the usual operations over little-endian
-// 8-byte elements.
+// SumInt64, MaxInt64 and SumFloat64 are the usual operations on little-endian elements of 8 bytes.
 var (
 	SumInt64 = Op{8, func(into, from []byte) {
 		each(into, from, func(a, b uint64) uint64 { return a + b })
@@ -34,7 +33,7 @@ var (
 	}}
 )
 
-// check tells whether so many bytes are whole elements.
+// check returns an error if the length is not a multiple of the element size.
 func (op Op) check(what Collective, bytes int) error {
 	if op.Size < 1 || op.Combine == nil || bytes%op.Size != 0 {
 		return fmt.Errorf("%w: %s of %d bytes: expected whole elements of %d bytes", drivers.ErrConfig, what, bytes, op.Size)
@@ -48,16 +47,16 @@ func each(into, from []byte, f func(a, b uint64) uint64) {
 	}
 }
 
-// checkLength refuses what is shorter than a rank's own part: the rest would be combined with
-// nothing.
+// checkLength returns an error if a message is shorter than the rank's own part: the rest would be
+// combined with stale data.
 func checkLength(st Status, err error, b []byte) error {
 	if err == nil && st.Bytes != len(b) {
-		return fmt.Errorf("%w: %d bytes from rank %d in a collective: expected %d, as here", drivers.ErrConfig, st.Bytes, st.Source, len(b))
+		return fmt.Errorf("%w: collective: message of %d bytes from rank %d, own part has %d; all ranks must pass equal lengths", drivers.ErrConfig, st.Bytes, st.Source, len(b))
 	}
 	return err
 }
 
-// linearReduce receives from everybody at the root.
+// linearReduce receives from all ranks at the root.
 func linearReduce(s *schedule, c *Comm, x *call) {
 	if c.id != x.root {
 		s.send(x.root, x.in)
@@ -71,7 +70,7 @@ func linearReduce(s *schedule, c *Comm, x *call) {
 	})
 }
 
-// binomialReduce combines up a binomial tree, the near children first.
+// binomialReduce combines up a binomial tree, near children first.
 func binomialReduce(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	tmp := make([]byte, len(x.in))
@@ -92,8 +91,9 @@ func linearAllreduce(s *schedule, c *Comm, x *call) {
 	linearBcast(s, c, x)
 }
 
-// doublingAllreduce exchanges all with a rank at distance 1, 2, 4 and so on: recursive doubling,
-// with the ranks beyond a power of two folded in before and told after.
+// doublingAllreduce is recursive doubling: it exchanges all data with a rank at distance 1, 2, 4
+// and so on. Ranks beyond a power of two fold their data into a partner's before and receive the
+// result after.
 func doublingAllreduce(s *schedule, c *Comm, x *call) {
 	power := 1
 	for power*2 <= c.size {
@@ -123,9 +123,9 @@ func doublingAllreduce(s *schedule, c *Comm, x *call) {
 	}
 }
 
-// ringAllreduce cuts the data into a block for each rank. Blocks go round the ring once to be
-// combined, rank i ending with block i + 1, and once more to be told: everybody sends and receives
-// the data about twice, whatever the number of ranks.
+// ringAllreduce divides the data into a block per rank. Blocks travel round the ring once to be
+// combined, so that rank i ends with block i + 1, and once more to be distributed: each rank sends
+// and receives the data about twice, whatever the number of ranks.
 func ringAllreduce(s *schedule, c *Comm, x *call) {
 	l := split(c.size, len(x.in), x.op.Size)
 	block := func(i int) []byte { return l.Of(x.in, (i+c.size)%c.size) }
@@ -146,11 +146,11 @@ func linearReduceScatter(s *schedule, c *Comm, x *call) {
 	s.stop()
 	linearScatter(s, c, x)
 	if c.id == x.root {
-		s.copy(x.in, x.lo.Of(x.out, c.id)) // which is the result only now
+		s.copy(x.in, x.lo.Of(x.out, c.id)) // holds the result only after the reduction
 	}
 }
 
-// pairwiseReduceScatter lets every pair exchange what the other one needs.
+// pairwiseReduceScatter sends each rank its block and combines the received ones.
 func pairwiseReduceScatter(s *schedule, c *Comm, x *call) {
 	copy(x.in, x.lo.Of(x.out, c.id))
 	tmp := make([]byte, len(x.in))

@@ -10,34 +10,34 @@ import (
 	"github.com/nicloop/nicloop/host/path"
 )
 
-// ErrTruncated: a message was longer than the buffer of the receive it matched.
+// ErrTruncated is the error of a receive whose buffer is shorter than the message that it matched.
 var ErrTruncated = errors.New("host: message longer than the receive buffer")
 
-// What a message's header has room for.
+// Limits of the fields of a message header.
 const (
 	MaxTag   = math.MaxInt32
 	MaxBytes = math.MaxUint32
 )
 
-// Status says what a receive got.
+// Status describes a received message.
 type Status struct {
 	Source int // in the communicator of the receive
 	Tag    int
 	Bytes  int
 }
 
-// A Request is a send or a receive in progress. Its buffer belongs to it until it is done. Wait and
-// its kin report its end once, after which the caller must not use it again; a persistent one is
-// reported once for each Start.
+// A Request is a send or a receive in progress. Its buffer must not be used until it is done. Wait
+// and the related calls report its completion once; after that the caller must not use it again. A
+// persistent request is reported once per Start.
 type Request struct {
 	op         path.Op
 	comm       *Comm
-	typed      *typedBuffer // of a receive into blocks
+	typed      *typedBuffer // blocks of a typed receive
 	persistent bool         // made by SendInit, SsendInit or RecvInit
 	idle       bool         // of a persistent one: not started, or its end has been reported
 }
 
-// Done tells whether the request has finished or has not been started, without making progress.
+// Done reports whether the request is complete or not started. It makes no progress.
 func (q *Request) Done() bool { return q.op.Done }
 
 // Isend begins to send data with tag to rank dst. It is done when its last packet has been handed
@@ -46,7 +46,7 @@ func (c *Comm) Isend(dst, tag int, data []byte) (*Request, error) {
 	return c.begin(dst, tag, c.context, data, false)
 }
 
-// begin begins a send. A synchronous one is done when a receive has matched it.
+// begin begins a send. A synchronous send is done when a receive has matched it.
 func (c *Comm) begin(dst, tag int, context uint16, data []byte, synchronous bool) (*Request, error) {
 	if err := c.checkSend(dst, tag, context, data); err != nil {
 		return nil, err
@@ -68,7 +68,7 @@ func (c *Comm) checkSend(dst, tag int, context uint16, data []byte) error {
 		return err
 	}
 	if tag < 0 || tag > MaxTag {
-		return fmt.Errorf("%w: tag %d: a send needs one of 0 to %d", drivers.ErrConfig, tag, MaxTag)
+		return fmt.Errorf("%w: send with tag %d: expected 0 to %d", drivers.ErrConfig, tag, MaxTag)
 	}
 	if len(data) > MaxBytes {
 		return fmt.Errorf("%w: message of %d bytes: expected at most %d", drivers.ErrConfig, len(data), MaxBytes)
@@ -103,7 +103,7 @@ func (r *Rank) startReceive(q *Request) error {
 	return r.engine.Receive(&q.op)
 }
 
-// pattern is what a receive matches, and the destination of a send.
+// pattern returns the envelope that a receive matches, or the destination of a send.
 func (c *Comm) pattern(source, tag int, context uint16) match.Envelope {
 	if source != AnySource {
 		source = c.World(source)
@@ -111,10 +111,10 @@ func (c *Comm) pattern(source, tag int, context uint16) match.Envelope {
 	return match.Envelope{Source: int32(source), Tag: int32(tag), Comm: context}
 }
 
-// checkPattern checks what a receive names.
+// checkPattern checks the source and the tag of a receive.
 func (c *Comm) checkPattern(source, tag int, context uint16) error {
 	if tag != AnyTag && (tag < 0 || tag > MaxTag) {
-		return fmt.Errorf("%w: tag %d: a receive needs one of 0 to %d, or AnyTag", drivers.ErrConfig, tag, MaxTag)
+		return fmt.Errorf("%w: receive with tag %d: expected 0 to %d, or AnyTag", drivers.ErrConfig, tag, MaxTag)
 	}
 	if source == AnySource {
 		source = c.id
@@ -124,15 +124,15 @@ func (c *Comm) checkPattern(source, tag int, context uint16) error {
 
 func (c *Comm) checkPeer(peer int, context uint16) error {
 	if context == contextNone {
-		return fmt.Errorf("%w: a message in a group, which has no context for it: make a communicator of it with Dup", drivers.ErrConfig)
+		return fmt.Errorf("%w: message in a group: a group has no context of its own; make a communicator of it with Dup", drivers.ErrConfig)
 	}
 	if context == contextFreed {
-		return fmt.Errorf("%w: a message in a communicator that was freed", drivers.ErrConfig)
+		return fmt.Errorf("%w: message in a communicator that has been freed", drivers.ErrConfig)
 	}
 	if peer >= 0 && peer < c.size {
 		return nil
 	}
-	return fmt.Errorf("%w: rank %d talks to rank %d: expected one below %d", drivers.ErrConfig, c.id, peer, c.size)
+	return fmt.Errorf("%w: message between rank %d and rank %d: expected ranks 0 to %d", drivers.ErrConfig, c.id, peer, c.size-1)
 }
 
 // Wait makes progress until q is done.
@@ -152,7 +152,7 @@ func (r *Rank) Wait(q *Request) (Status, error) {
 	return q.report()
 }
 
-// report gives the end of a request to its owner.
+// report marks the completion of a request as reported and returns its outcome.
 func (q *Request) report() (Status, error) {
 	if q.typed != nil {
 		q.unpack()
@@ -164,7 +164,7 @@ func (q *Request) report() (Status, error) {
 	return st, err
 }
 
-// outcome is what a request that is done has got, and its error.
+// outcome returns the status and the error of a request that is done.
 func (q *Request) outcome() (Status, error) {
 	got, err := q.op.Received, q.op.Err
 	if !got.Valid {
@@ -172,18 +172,18 @@ func (q *Request) outcome() (Status, error) {
 	}
 	st := Status{Source: q.comm.local(got.From), Tag: int(got.Tag), Bytes: int(got.Bytes)}
 	if err == nil && st.Bytes > len(q.op.Buf) {
-		err = fmt.Errorf("%w: %d bytes from rank %d with tag %d, the buffer holds %d", ErrTruncated, st.Bytes, st.Source, st.Tag, len(q.op.Buf))
+		err = fmt.Errorf("%w: message of %d bytes from rank %d with tag %d, buffer of %d", ErrTruncated, st.Bytes, st.Source, st.Tag, len(q.op.Buf))
 	}
 	return st, err
 }
 
-// Test makes progress once and tells whether q is done.
+// Test makes progress once and reports whether q is done.
 func (r *Rank) Test(q *Request) (Status, bool, error) {
 	if q == nil {
 		return Status{}, false, errNoRequest()
 	}
 	if !q.op.Done {
-		if err := r.look(); err != nil {
+		if err := r.poll(); err != nil {
 			return Status{}, false, err
 		}
 	}
@@ -194,8 +194,8 @@ func (r *Rank) Test(q *Request) (Status, bool, error) {
 	return st, true, err
 }
 
-// look makes progress once, without waiting.
-func (r *Rank) look() error {
+// poll makes progress once, without waiting.
+func (r *Rank) poll() error {
 	r.enter()
 	e := &r.engine
 	if e.Failed != nil {
@@ -224,8 +224,8 @@ func (c *Comm) send(dst, tag int, context uint16, data []byte) error {
 	return err
 }
 
-// waitFor is Wait for a request that the caller does not keep. A path may keep that of a long
-// message.
+// waitFor is Wait for a request that the caller does not keep, so it is reused unless a path keeps
+// it, as for a long message.
 func (r *Rank) waitFor(q *Request) (Status, error) {
 	st, err := r.Wait(q)
 	if err == nil && len(q.op.Buf) <= EagerMax {
@@ -259,12 +259,12 @@ func (c *Comm) Probe(source, tag int) (Status, error) {
 	}
 }
 
-// Iprobe is Probe without waiting: a message that it does not find has not arrived yet.
+// Iprobe is Probe without waiting. A message that it does not find has not arrived yet.
 func (c *Comm) Iprobe(source, tag int) (Status, bool, error) {
 	if err := c.checkPattern(source, tag, c.context); err != nil {
 		return Status{}, false, err
 	}
-	if err := c.rank.look(); err != nil {
+	if err := c.rank.poll(); err != nil {
 		return Status{}, false, err
 	}
 	e, m, ok := c.rank.engine.Match.Probe(c.pattern(source, tag, c.context))

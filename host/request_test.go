@@ -32,7 +32,7 @@ func TestWrongRequests(t *testing.T) {
 	})
 }
 
-// Many at a time end in any order; those that wait for credits are counted.
+// Many requests complete in any order; those that wait for credits are counted.
 func TestWaitanyAndTest(t *testing.T) {
 	g := newRig(t, plan{nodes: 2, procs: 1})
 	require.NoError(t, g.run(func(r *Rank) error {
@@ -88,7 +88,7 @@ func TestWaitanyAndTest(t *testing.T) {
 	require.NotZero(t, g.ranks[0].Now())
 }
 
-// What cannot come from a healthy peer is an error that says so, not a crash.
+// A packet that no correct peer sends is an error that describes it, not a panic.
 func TestNonsenseFromPeers(t *testing.T) {
 	head := func(h path.Header) []byte {
 		b := make([]byte, HeaderBytes)
@@ -151,8 +151,8 @@ func TestNonsenseFromPeers(t *testing.T) {
 	}
 }
 
-// A message that waits for a name holds back those behind it, not what the core says meanwhile; one
-// that is cancelled before it has one leaves its position.
+// A message that waits for an identifier delays later messages, but not control messages. One that
+// is cancelled before it has an identifier leaves the queue.
 func TestHeldMessages(t *testing.T) {
 	p := inPairs(RGET)
 	p.rma.IDs = 1
@@ -191,7 +191,7 @@ func TestHeldMessages(t *testing.T) {
 	}))
 }
 
-// Several requests of one kind that fail say the first error.
+// Waitall returns the first error of several.
 func TestWaitall(t *testing.T) {
 	launch(t, plan{nodes: 2, procs: 1}, func(r *Rank) error {
 		if r.ID() == 0 {

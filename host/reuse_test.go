@@ -12,20 +12,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// reusing are two ranks whose eager messages go by RMA. Buffers are registered after a few uses.
+// reusing is a world of two ranks whose eager messages travel by RMA. Buffers are registered after
+// a few uses.
 func reusing(mode ReuseMode) plan {
 	p := inPairs(RGET)
 	p.rma.Reuse = Reuse{Mode: mode, Portion: 10, Entries: 4}
 	return p
 }
 
-// Messages of all lengths arrive, before and after their receives, by the ring, by VELO and by
-// rendezvous, in the order in which they were sent, though their buffers change as soon as they are
-// sent.
+// Messages of all lengths arrive in order, before and after their receives, by ring, VELO and
+// rendezvous, although their buffers are overwritten as soon as they are sent.
 func TestRingMessages(t *testing.T) {
 	for i, mode := range []ReuseMode{ReuseCopy, ReuseAdapt, ReuseAdapt} {
 		p := reusing(mode)
-		if i == 2 { // translation tables that have to empty themselves
+		if i == 2 { // translation tables so small that entries must be evicted
 			p.tables = 64 + 8*100
 		}
 		g := newRig(t, p)
@@ -44,8 +44,8 @@ func TestRingMessages(t *testing.T) {
 	}
 }
 
-// ringMessages has both ranks send each other rounds of messages of random lengths and tags, and
-// receive them late or early, by tag or by any.
+// ringMessages lets both ranks exchange rounds of messages of random lengths and tags, received
+// early or late, by tag or by any tag.
 func ringMessages(r *Rank, seed int64) error {
 	const rounds, batch, tags = 60, 8, 3
 	sizes := []int{0, 8, 127, 128, 129, 1000, 2048, 2049, 4096, 8192, 9216, 9217, 20000}
@@ -53,7 +53,7 @@ func ringMessages(r *Rank, seed int64) error {
 	own := rand.New(rand.NewSource(seed + int64(r.ID()) + 1))
 	var buffers [][]byte
 	for i := range batch {
-		b := make([]byte, 20000) // the last ones are in no DMA memory
+		b := make([]byte, 20000) // the last bytes are outside DMA memory
 		if i < batch-2 {
 			var err error
 			if b, err = r.Alloc(len(b)); err != nil {
@@ -93,7 +93,7 @@ func ringMessages(r *Rank, seed int64) error {
 	return nil
 }
 
-// receiveRound receives a batch: as it was sent, or tag by tag in an order of its own.
+// receiveRound receives a batch in sending order, or by tag in a random order.
 func receiveRound(r *Rank, peer, first int, lengths, tag []int, anyTag bool, own *rand.Rand) error {
 	order := own.Perm(len(lengths))
 	left := map[int][]int{} // messages by tag
@@ -125,8 +125,8 @@ func receiveRound(r *Rank, peer, first int, lengths, tag []int, anyTag bool, own
 	return nil
 }
 
-// A receiver that is late holds nobody up: what finds no entry goes otherwise, and all comes in
-// order.
+// A late receiver delays no other message: messages without a ring entry take another path, and all
+// are received in order.
 func TestLateReceiver(t *testing.T) {
 	const messages, n, late = 30, 500, 2 * drivers.Millisecond
 	p := reusing(ReuseCopy)
@@ -138,7 +138,7 @@ func TestLateReceiver(t *testing.T) {
 			return err
 		}
 		if r.ID() == 0 {
-			if err := r.Send(1, 0, []byte{1}); err != nil { // it asks for no ring
+			if err := r.Send(1, 0, []byte{1}); err != nil { // too short to request a ring
 				return err
 			}
 			for k := range messages {
@@ -154,7 +154,7 @@ func TestLateReceiver(t *testing.T) {
 		if _, err := r.Recv(0, 0, b); err != nil {
 			return err
 		}
-		for r.Now() < late { // it makes progress, and receives nothing
+		for r.Now() < late { // make progress without a receive
 			r.Compute(drivers.Microsecond)
 			if _, _, err := r.Iprobe(0, 7); err != nil {
 				return err
@@ -179,8 +179,8 @@ func TestLateReceiver(t *testing.T) {
 	require.Zero(t, g.ranks[1].ring.Unreturned(0), "all were given back")
 }
 
-// Memory that is given back is forgotten, by the table and by the hardware. What is sent from the
-// same address afterwards is what lies there then.
+// Freed memory is removed from the table and from the hardware. A later send from the same address
+// sends the new bytes.
 func TestFreedBuffers(t *testing.T) {
 	const n = 5000
 	g := newRig(t, reusing(ReuseAdapt))
@@ -221,7 +221,7 @@ func TestFreedBuffers(t *testing.T) {
 			if s := r.Reused(); r.ID() == 0 {
 				copied := int(s.Copied + s.Other - before.Copied - before.Other)
 				if s.Direct == before.Direct || copied < 5 || s.Pins != before.Pins+1 {
-					return fmt.Errorf("life %d: %+v after %+v: it has to earn its registration again", life, s, before)
+					return fmt.Errorf("life %d: %+v after %+v: a new buffer must be registered anew", life, s, before)
 				}
 				if r.ring.Registrations() != 1 {
 					return fmt.Errorf("%d registrations", r.ring.Registrations())
@@ -248,7 +248,7 @@ func TestFreedBuffers(t *testing.T) {
 	}))
 }
 
-// A buffer from which the hardware reads is not given back.
+// A buffer that the hardware is reading is not freed.
 func TestFreeUnderWay(t *testing.T) {
 	g := newRig(t, reusing(ReuseAdapt))
 	require.NoError(t, g.run(func(r *Rank) error {
@@ -290,7 +290,7 @@ func TestFreeUnderWay(t *testing.T) {
 	}))
 }
 
-// Windows: puts and gets, of buffers used once and often, in and outside DMA memory, longer than an
+// Puts and gets of a window: buffers used once and often, in and outside DMA memory, longer than an
 // intermediate buffer.
 func TestWindow(t *testing.T) {
 	for i, mode := range []ReuseMode{ReuseCopy, ReuseAdapt, ReuseCopy, ReuseAdapt} {
@@ -376,7 +376,7 @@ func TestWindow(t *testing.T) {
 	}
 }
 
-// Broadcasts and scatters send from buffers that are used again without copying them.
+// Broadcasts and scatters send from reused buffers without a copy.
 func TestReuseInCollectives(t *testing.T) {
 	p := reusing(ReuseAdapt)
 	p.nodes = 4
@@ -445,7 +445,7 @@ func TestReuseRefused(t *testing.T) {
 	}))
 }
 
-// A put into a ring that the hardware refuses ends the rank that sent it, with the fault: nobody
+// A put into a ring that the hardware refuses ends the sending rank with the fault; no receiver
 // gets wrong bytes.
 func TestRingFault(t *testing.T) {
 	g := newRig(t, reusing(ReuseCopy))
@@ -463,7 +463,7 @@ func TestRingFault(t *testing.T) {
 				}
 			}
 			g.unmap(r)
-			if _, err := r.Recv(0, 0, b); err != nil { // the one that asked for the ring
+			if _, err := r.Recv(0, 0, b); err != nil { // the message that requested the ring
 				return err
 			}
 			_, err := r.Recv(0, 0, b)
@@ -488,8 +488,7 @@ func TestRingFault(t *testing.T) {
 	require.Contains(t, err.Error(), "rank 0: host: rank 0 put")
 }
 
-// Registrations that only save copies go when a rendezvous finds the translation tables full of
-// them.
+// Registrations that only save copies are evicted when a rendezvous finds the tables full of them.
 func TestReuseYields(t *testing.T) {
 	const buffers, uses, n, long = 12, 8, 8000, 100000
 	p := reusing(ReuseAdapt)

@@ -18,8 +18,8 @@ import (
 
 var seed = flag.Int64("seed", 1, "seed of random tests")
 
-// A rig is a world of ranks on ideal:, with the simplest machine that fulfils Proc: one rank runs
-// at a time, the one whose time is the earliest.
+// A rig is a world of ranks on ideal: with the simplest machine that implements Proc: one rank runs
+// at a time, the one with the earliest time.
 type rig struct {
 	sys   drivers.Timed
 	procs []*rigProc
@@ -30,7 +30,7 @@ type rig struct {
 	atu   []uint64 // where a node's translation tables are
 }
 
-// plan is what a test asks for.
+// plan describes the world of a test.
 type plan struct {
 	nodes, procs int
 	heap         int // bytes of DMA memory for each rank; 0: no RMA
@@ -112,9 +112,9 @@ func newRig(t testing.TB, p plan) *rig {
 	return g
 }
 
-var errHang = errors.New("no rank can go on")
+var errHang = errors.New("all ranks are blocked")
 
-// run runs body on every rank until all have returned, or none can go on.
+// run runs body on every rank until all have returned or all are blocked.
 func (g *rig) run(body func(r *Rank) error) error {
 	for i, p := range g.procs {
 		p.next, p.cancel = iter.Pull(func(yield func(struct{}) bool) {
@@ -155,7 +155,7 @@ func cycleOf(t drivers.Time) drivers.Cycle {
 	return drivers.Cycle((t + regs.ClockPS - 1) / regs.ClockPS)
 }
 
-// first lets time pass until a rank can go on.
+// first advances time until a rank can continue.
 func (g *rig) first() (*rigProc, error) {
 	for {
 		var p *rigProc
@@ -190,7 +190,7 @@ type rigProc struct {
 	g          *rig
 	id         int
 	node, vpid int
-	now, at    drivers.Time // at: when it goes on
+	now, at    drivers.Time // at: when it continues
 	asleep     bool
 	watch      drivers.WatchID
 	dev        rigDevice

@@ -14,35 +14,35 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// RMA is what a rank has for long messages.
+// RMA configures long messages of a rank.
 type RMA struct {
 	Port        *rma.Port
 	Peers       []rma.Peer // by rank
 	Memory      []byte     // the node's DMA memory
-	HeapBase    uint64     // the rank's part of it
+	HeapBase    uint64     // offset of the rank's part of Memory
 	HeapBytes   uint64
 	Protocol    Rendezvous
 	Chunk       int // bytes of one get of Chunked
 	Outstanding int // gets in progress of Chunked
-	// Speculation is what Spec works by; a zero is the default.
+	// Speculation holds the parameters of Spec; zero selects the defaults.
 	Speculation core.Speculation
-	// Protocols are more than those four; Choose picks among all of them, message by message, instead
-	// of Protocol.
+	// Protocols adds protocols to the four built-in ones. If Choose is set, it selects one of all of
+	// them for each message, and Protocol is ignored.
 	Protocols []core.Protocol
 	Choose    core.Policy
-	// Patience is how long an operation is repeated that is refused because the hardware has yet to
-	// drop a mapping; 0: 10 ms.
+	// Patience limits the time for which an operation is retried that the hardware refuses because it
+	// still holds a stale mapping; 0: 10 ms.
 	Patience drivers.Time
-	// IDs limits the transfers that can be in progress; 0: as many as there are names for.
+	// IDs limits the number of transfers in progress; 0: no limit other than the identifiers.
 	IDs int
-	// Reuse has eager messages go by RMA; all ranks of a world must have the same.
+	// Reuse moves eager messages by RMA. All ranks of a world must have the same configuration.
 	Reuse Reuse
-	// Eager lets messages beyond EagerMax be eager; nil: none are. All ranks of a world must have the
-	// same.
+	// Eager permits eager messages longer than EagerMax; nil: none. All ranks of a world must have
+	// the same configuration.
 	Eager *Eager
 }
 
-// UseRMA lets a rank send and receive messages of any size. It adds the paths of long messages.
+// UseRMA enables messages of any size. It adds the paths of long messages.
 func (r *Rank) UseRMA(c RMA) error {
 	if c.Port == nil || len(c.Peers) != r.size || c.HeapBase > uint64(len(c.Memory)) || c.HeapBytes > uint64(len(c.Memory))-c.HeapBase {
 		return fmt.Errorf("%w: RMA with port %p, %d peers and a heap of %d bytes at %d of %d: expected a port, %d peers and a heap inside memory",
@@ -61,7 +61,7 @@ func (r *Rank) UseRMA(c RMA) error {
 	return nil
 }
 
-// addPaths adds the paths of RMA in the order in which they take messages.
+// addPaths adds the paths of RMA in the order in which a send is offered to them.
 func (r *Rank) addPaths(c *RMA) (err error) {
 	e := &r.engine
 	if r.ring, err = ring.Add(e, c.Reuse); err != nil {
@@ -86,24 +86,24 @@ func (r *Rank) addPaths(c *RMA) (err error) {
 	return err
 }
 
-// checkNotReady refuses what puts to receivers that are not ready cannot be combined with.
+// checkNotReady rejects options that cannot be combined with puts to receivers that are not ready.
 func checkNotReady(c *RMA) error {
 	switch {
 	case c.Eager.Threshold != 0:
-		return fmt.Errorf("%w: a fixed eager threshold for receivers that are not ready: they have no buffers", drivers.ErrConfig)
+		return fmt.Errorf("%w: fixed eager threshold with not-ready receivers: they have no buffers; use one of the two", drivers.ErrConfig)
 	case c.Reuse.On() || c.Protocol == Spec:
-		return fmt.Errorf("%w: receivers that are not ready beside buffers that are used again, or spec: each says by itself where a receive's message goes", drivers.ErrConfig)
+		return fmt.Errorf("%w: not-ready receivers with Reuse or spec: each of them chooses the target buffer of a message; use one of them", drivers.ErrConfig)
 	}
 	return nil
 }
 
-// Alloc gives n bytes of DMA memory, which long messages are sent from and received into without a
+// Alloc allocates n bytes of DMA memory. Long messages are sent from and received into it without a
 // copy.
 func (r *Rank) Alloc(n int) ([]byte, error) {
 	switch {
 	case n < 0 || n > MaxBytes:
 		return nil, fmt.Errorf("%w: memory of %d bytes: expected 0 to %d", drivers.ErrConfig, n, MaxBytes)
-	case n == 0: // Free has nothing to take back
+	case n == 0: // nothing to free later
 		return []byte{}, nil
 	case r.engine.DMA == nil:
 		return make([]byte, n), nil
@@ -111,8 +111,8 @@ func (r *Rank) Alloc(n int) ([]byte, error) {
 	return r.engine.DMA.Alloc(n)
 }
 
-// Free takes back one buffer that Alloc has given, whole. No request may use it: a send from it
-// that is in progress is refused if it is seen.
+// Free frees one buffer of Alloc, as a whole. No request may use it. A send in progress from it is
+// reported as an error if it is detected.
 func (r *Rank) Free(buf []byte) error {
 	if r.engine.DMA == nil || cap(buf) == 0 {
 		return nil
@@ -120,29 +120,29 @@ func (r *Rank) Free(buf []byte) error {
 	return r.engine.DMA.Free(buf)
 }
 
-// FreeAll takes back everything that Alloc has given. No request may be in progress.
+// FreeAll frees all buffers of Alloc. No request may be in progress.
 func (r *Rank) FreeAll() {
 	if r.engine.DMA != nil {
 		r.engine.DMA.FreeAll()
 	}
 }
 
-// Hint is given to RMA.Choose with every long message that is sent from now on.
+// Hint sets the hint that RMA.Choose receives with each long message sent from now on.
 func (r *Rank) Hint(h uint8) {
 	if r.rendezvous != nil {
 		r.rendezvous.Hint(h)
 	}
 }
 
-// LengthenGets has every get of a message take so many percent longer than a put of as many bytes.
-// It is for experiments that ask how reads which are slower than writes change a rendezvous.
+// LengthenGets makes each get take the given percentage longer than a put of as many bytes. It
+// serves experiments with hosts that read more slowly than they write.
 func (r *Rank) LengthenGets(percent int) {
 	if r.rendezvous != nil {
 		r.rendezvous.LengthenGets(percent)
 	}
 }
 
-// RendezvousStats are those of the rank's long messages.
+// RendezvousStats returns the counters of the rank's long messages.
 func (r *Rank) RendezvousStats() (s core.Stats) {
 	if r.rendezvous != nil {
 		s = r.rendezvous.Stats()
@@ -150,24 +150,24 @@ func (r *Rank) RendezvousStats() (s core.Stats) {
 	return s
 }
 
-// Reused counts the rank's eager messages by RMA.
+// Reused returns the counters of the rank's eager messages by RMA.
 func (r *Rank) Reused() ReuseStats { return r.ring.Stats() }
 
-// CheckRings counts the entries of the ring from one rank to another, when nothing is in flight
+// CheckRings checks the entries of the ring from one rank to another while no message is in flight
 // between them.
 func CheckRings(from, to *Rank) error { return ring.CheckPair(from.ring, to.ring) }
 
-// EagerStats are those of a rank's eager messages beyond EagerMax. Spent is the time of its core in
-// handshakes, buffers that are made and given up included; Freeing is the time spent on messages
-// that buffers may be used again.
+// EagerStats counts a rank's eager messages longer than EagerMax. Spent is the core time of
+// handshakes, including the allocation and release of buffers; Freeing is the core time of messages
+// that return buffers.
 type EagerStats struct {
 	threshold.Stats
 	Streams        threshold.StreamStats // under NotReady
 	Spent, Freeing drivers.Time
 }
 
-// EagerStats gives the counters of the rank's eager messages beyond EagerMax; false: all of them go
-// by a rendezvous.
+// EagerStats returns the counters of the rank's eager messages longer than EagerMax; false if all
+// of these use a rendezvous.
 func (r *Rank) EagerStats() (s EagerStats, ok bool) {
 	switch {
 	case r.notready != nil:

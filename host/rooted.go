@@ -1,22 +1,22 @@
 package host
 
-// Collectives with a root. In their trees ranks are counted from the root on: v is this one's
-// number, so the root's is 0.
+// Collectives with a root. Their trees number ranks from the root on: v is the number of this rank,
+// the root has number 0.
 
-// fromRoot is this rank's number counted from the root, and what gives back the rank of such a
-// number.
+// fromRoot returns this rank's number relative to the root, and the function from such a number to
+// a rank.
 func (c *Comm) fromRoot(root int) (v int, rank func(v int) int) {
 	return (c.id - root + c.size) % c.size, func(v int) int { return (v + root) % c.size }
 }
 
-// others calls f for every other rank, from the next one on.
+// others calls f for every other rank, beginning with the next one.
 func (c *Comm) others(f func(peer int)) {
 	for i := 1; i < c.size; i++ {
 		f((c.id + i) % c.size)
 	}
 }
 
-// sendEach sends to every other rank, one after the other.
+// sendEach sends one block to each other rank.
 func (s *schedule) sendEach(c *Comm, block func(peer int) []byte) {
 	c.others(func(p int) {
 		s.send(p, block(p))
@@ -32,8 +32,8 @@ func linearBcast(s *schedule, c *Comm, x *call) {
 	s.sendEach(c, func(int) []byte { return x.in })
 }
 
-// binomialBcast sends the whole message down a binomial tree: ceil(log2 Size) steps, the far
-// children first.
+// binomialBcast sends the whole message down a binomial tree in ceil(log2 Size) steps, far children
+// first.
 func binomialBcast(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	mask := lowest(v, c.size)
@@ -49,8 +49,8 @@ func binomialBcast(s *schedule, c *Comm, x *call) {
 	}
 }
 
-// scatterAllgather gives every rank a part of the message down a binomial tree, then the parts go
-// round a ring: everybody sends and receives the message about once, so it pays for long ones.
+// scatterAllgather scatters parts of the message down a binomial tree and then exchanges them round
+// a ring. Each rank sends and receives the message about once, which pays for long messages.
 func scatterAllgather(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	l := split(c.size, len(x.in), 1)
@@ -68,7 +68,7 @@ func scatterAllgather(s *schedule, c *Comm, x *call) {
 	s.ring(c.size, v, rank, func(i int) []byte { return l.Of(x.in, i) })
 }
 
-// ring sends blocks round the ranks until all have all. Rank v begins with block v.
+// ring forwards blocks round the ranks until each has all of them. Rank v begins with block v.
 func (s *schedule) ring(size, v int, rank func(v int) int, block func(i int) []byte) {
 	right, left := rank((v+1)%size), rank((v-1+size)%size)
 	for i := range size - 1 {
@@ -90,7 +90,7 @@ func linearGather(s *schedule, c *Comm, x *call) {
 	})
 }
 
-// binomialGather collects blocks of one length up a binomial tree.
+// binomialGather collects blocks of equal length up a binomial tree.
 func binomialGather(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	n := len(x.out)
@@ -120,11 +120,11 @@ func linearScatter(s *schedule, c *Comm, x *call) {
 	s.sendEach(c, func(p int) []byte { return x.lo.Of(x.out, p) })
 }
 
-// binomialScatter is binomialGather the other way round.
+// binomialScatter distributes blocks of equal length down a binomial tree.
 func binomialScatter(s *schedule, c *Comm, x *call) {
 	v, rank := c.fromRoot(x.root)
 	n := len(x.in)
-	if v == 0 && x.root == 0 && c.rank.ring != nil { // the blocks lie as they go, in a buffer that may be registered
+	if v == 0 && x.root == 0 && c.rank.ring != nil { // blocks are in sending order, so they can be sent from the caller's buffer
 		s.scatterDown(c, x.out, n, v, rank)
 		s.copy(x.in, x.out[:n])
 		return
@@ -141,7 +141,7 @@ func binomialScatter(s *schedule, c *Comm, x *call) {
 	s.copy(x.in, tmp[:n])
 }
 
-// scatterDown sends the blocks of a subtree, of which the first is this rank's, to its children.
+// scatterDown sends the blocks of a subtree to the children. The first block is this rank's.
 func (s *schedule) scatterDown(c *Comm, blocks []byte, n, v int, rank func(v int) int) {
 	for mask := lowest(v, c.size) / 2; mask > 0; mask /= 2 {
 		if child := v + mask; child < c.size {
@@ -151,8 +151,8 @@ func (s *schedule) scatterDown(c *Comm, blocks []byte, n, v int, rank func(v int
 	}
 }
 
-// subtree is the number of ranks at and below v in the binomial tree of size
-// ranks with root 0.
+// subtree returns the number of ranks at and below v in the binomial tree of size ranks with root
+// 0.
 func subtree(v, size int) int {
 	if v == 0 {
 		return size
@@ -160,8 +160,9 @@ func subtree(v, size int) int {
 	return min(v&-v, size-v)
 }
 
-// lowest is the lowest bit of v, or the first power of two that is not below size: the distance to
-// the parent of v in a binomial tree, above those to its children.
+// lowest returns the lowest set bit of v, or, for v = 0, the first power of two that is at least
+// size. It is the distance of v to its parent in a binomial tree; the distances to its children are
+// smaller.
 func lowest(v, size int) int {
 	mask := 1
 	for ; mask < size && v&mask == 0; mask *= 2 {

@@ -2,34 +2,34 @@ package host
 
 import "github.com/nicloop/nicloop/host/path"
 
-// A schedule is a collective under way: sends, receives and what is done with their data, in the
-// order in which one rank does them. What stands between two stops is under way together. A
-// schedule goes on whenever its rank makes progress, whatever that waits for.
+// A schedule is a collective in progress: the sends, receives, copies and reductions of one rank,
+// in order. Steps between two stops may be in progress together. A schedule advances whenever its
+// rank makes progress, whatever the rank waits for.
 type schedule struct {
 	comm    *Comm
-	own     *Request // what its caller waits for
-	tag     int      // of all its messages: those of two collectives of a communicator never mix
+	own     *Request // the request that the caller waits for
+	tag     int      // of all its messages; unique within the communicator
 	steps   []step
 	next    int
 	parts   []*Request // begun since the last stop
-	pending int        // of them, not done
-	stopped bool       // at a stop, until none is pending
+	pending int        // number of parts that are not done
+	stopped bool       // waits at a stop until pending is 0
 	err     error
 }
 
-// A step is one thing that a schedule does.
+// A step is one action of a schedule.
 type step struct {
-	do   deed
+	do   action
 	peer int
 	b    []byte // sent, received into, or changed
 	from []byte
 	op   Op
 }
 
-type deed uint8
+type action uint8
 
 const (
-	doStop deed = iota
+	doStop action = iota
 	doSend
 	doReceive
 	doCopy
@@ -46,8 +46,8 @@ func (s *schedule) receive(from int, b []byte) {
 
 func (s *schedule) stop() { s.steps = append(s.steps, step{do: doStop}) }
 
-// stopUnlessDirect is a stop between sends that are eager. Of those without a copy each takes until
-// its bytes have left, beside which the next can begin.
+// stopUnlessDirect is a stop between eager sends. Without a copy, each send takes until its bytes
+// have left, and the next can begin meanwhile.
 func (s *schedule) stopUnlessDirect() {
 	if s.comm.rank.ring == nil {
 		s.stop()
@@ -62,16 +62,16 @@ func (s *schedule) combine(into, from []byte, op Op) {
 	s.steps = append(s.steps, step{do: doCombine, b: into, from: from, op: op})
 }
 
-// Tags of schedules begin behind those of collectives that wait, and come again after 2^31 of them.
+// Tags of nonblocking collectives follow those of blocking ones and wrap around after 2^31 calls.
 const tagSchedule = 16
 
-// schedules are those of a rank.
+// schedules holds the schedules of a rank.
 type schedules struct {
-	ready []*schedule // at a stop that is over
+	ready []*schedule // whose stop has been passed
 	idle  []*schedule
 }
 
-// blank gives an empty schedule whose messages have the given tag.
+// blank returns an empty schedule whose messages have the given tag.
 func (l *schedules) blank(c *Comm, tag int) *schedule {
 	s := &schedule{}
 	if n := len(l.idle); n > 0 {
@@ -83,12 +83,12 @@ func (l *schedules) blank(c *Comm, tag int) *schedule {
 }
 
 func (l *schedules) giveBack(s *schedule) {
-	clear(s.steps) // it shall not keep buffers
+	clear(s.steps) // release references to buffers
 	l.idle = append(l.idle, s)
 }
 
-// walk does a schedule here and now, and so for a rank that has nothing else to do. It asks for a
-// message of each step as a program would that sends and receives by itself.
+// walk executes the schedule of a blocking collective. Like a program that sends and receives
+// itself, it waits for the messages of one stop at a time.
 func (r *Rank) walk(s *schedule) error {
 	s.stop()
 	for i := range s.steps {
@@ -112,15 +112,14 @@ func (r *Rank) walk(s *schedule) error {
 	return nil
 }
 
-// settle waits for the messages of a schedule that is walked: what it sends first, so that others
-// need not wait.
+// settle waits for the messages of a walked schedule, sends first, so that peers can continue.
 func (r *Rank) settle(s *schedule) error {
 	for _, receives := range []bool{false, true} {
 		for i, q := range s.parts {
 			if q == nil || q.op.Receive != receives {
 				continue
 			}
-			s.parts[i] = nil // another message may use it once it has been waited for
+			s.parts[i] = nil // the request is reused after its completion
 			b := q.op.Buf
 			st, err := r.waitFor(q)
 			if receives {
@@ -135,9 +134,9 @@ func (r *Rank) settle(s *schedule) error {
 	return nil
 }
 
-// begin lets a schedule run as far as it goes.
+// begin runs a schedule until it has to wait.
 func (s *schedule) begin() *Request {
-	s.stop() // it ends when all is done
+	s.stop() // the schedule ends when all its messages are done
 	r := s.comm.rank
 	own := r.requests.Get()
 	*own = Request{comm: s.comm}
@@ -148,7 +147,7 @@ func (s *schedule) begin() *Request {
 	return own
 }
 
-// run takes steps until one has to wait for messages.
+// run executes steps until one has to wait for messages.
 func (r *Rank) run(s *schedule) {
 	for ; s.next < len(s.steps); s.next++ {
 		x := &s.steps[s.next]
@@ -173,7 +172,7 @@ func (r *Rank) run(s *schedule) {
 	r.conclude(s)
 }
 
-// work does a step that needs nobody else.
+// work executes a local step.
 func (r *Rank) work(x *step) {
 	if x.do == doCombine {
 		x.op.Combine(x.b, x.from)
@@ -182,7 +181,7 @@ func (r *Rank) work(x *step) {
 	r.copied(copy(x.b, x.from))
 }
 
-// message begins a message of a schedule.
+// message begins a send or receive of a schedule.
 func (s *schedule) message(x *step) (*Request, error) {
 	if x.do == doSend {
 		return s.comm.begin(x.peer, s.tag, s.comm.inner, x.b, false)
@@ -190,7 +189,7 @@ func (s *schedule) message(x *step) (*Request, error) {
 	return s.comm.irecv(x.peer, s.tag, s.comm.inner, x.b)
 }
 
-// part begins a message of a schedule that does not wait.
+// part begins a send or receive of a nonblocking schedule.
 func (r *Rank) part(s *schedule, x *step) error {
 	q, err := s.message(x)
 	if err != nil {
@@ -204,7 +203,7 @@ func (r *Rank) part(s *schedule, x *step) error {
 	return nil
 }
 
-// gather forgets the messages before a stop, which are all done.
+// gather releases the requests before a stop, which are all done.
 func (r *Rank) gather(s *schedule) {
 	for _, q := range s.parts {
 		if s.err == nil {
@@ -221,7 +220,7 @@ func (r *Rank) gather(s *schedule) {
 	s.parts = s.parts[:0]
 }
 
-// conclude ends a schedule.
+// conclude completes a schedule.
 func (r *Rank) conclude(s *schedule) {
 	q := s.own
 	q.op.Group, q.op.Err = nil, s.err
@@ -235,15 +234,15 @@ func (r *Rank) abandon(s *schedule, err error) {
 	for _, q := range s.parts {
 		q.op.Group = nil
 		if !q.op.Done {
-			_ = r.Cancel(q) // the first error is the one to tell
+			_ = r.Cancel(q) // the first error is reported
 		}
 	}
 	s.parts, s.err = s.parts[:0], err
 	r.conclude(s)
 }
 
-// OpDone implements path.Group: it counts a message of a schedule that has ended. The schedule must
-// not continue here, because this may be in the middle of taking a packet.
+// OpDone implements path.Group: it counts a completed message of a schedule. The schedule must not
+// continue here, because the caller may be processing a packet.
 func (s *schedule) OpDone() {
 	r := s.comm.rank
 	if s.pending--; s.pending == 0 && s.stopped {
@@ -252,7 +251,7 @@ func (s *schedule) OpDone() {
 	}
 }
 
-// advance lets the schedules go on whose messages are done.
+// advance continues the schedules whose messages are done.
 func (r *Rank) advance() {
 	for len(r.schedules.ready) > 0 {
 		s := r.schedules.ready[0]

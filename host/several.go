@@ -6,20 +6,20 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Waiting for several requests. In all lists, requests that are nil and persistent ones that are
-// idle are passed over.
+// Calls that wait for several requests. Entries that are nil and persistent requests that are idle
+// are skipped.
 
-// A Completion is the end of one request of a list.
+// A Completion describes a completed request of a list.
 type Completion struct {
 	Index int
 	Status
 	Err error
 }
 
-// open tells whether the end of a request is still to be told.
+// open reports whether the completion of a request has not been reported yet.
 func (q *Request) open() bool { return q != nil && !q.idle }
 
-// survey gives the first request of a list whose end can be told, and one that is under way.
+// survey returns the index of the first completed request of a list, and one that is in progress.
 func survey(list []*Request) (done int, under *Request) {
 	for i, q := range list {
 		switch {
@@ -34,10 +34,10 @@ func survey(list []*Request) (done int, under *Request) {
 }
 
 func errNoRequest() error {
-	return fmt.Errorf("%w: no request: expected one that a call has begun", drivers.ErrConfig)
+	return fmt.Errorf("%w: wait without a request: expected one that is in progress", drivers.ErrConfig)
 }
 
-// Waitall makes progress until every request is done; it gives the first error.
+// Waitall makes progress until all requests are done. It returns the first error.
 func (r *Rank) Waitall(list []*Request) (err error) {
 	already := r.engine.BeginWait()
 	defer func() { err = firstError(err, r.engine.EndWait(already)) }()
@@ -52,7 +52,7 @@ func (r *Rank) Waitall(list []*Request) (err error) {
 	return err
 }
 
-// any waits until one of the requests is done and gives its index.
+// any waits until one of the requests is done and returns its index.
 func (r *Rank) any(list []*Request) (at int, err error) {
 	r.enter()
 	already := r.engine.BeginWait()
@@ -73,8 +73,8 @@ func (r *Rank) any(list []*Request) (at int, err error) {
 	}
 }
 
-// Waitany makes progress until one of the requests is done and gives its index. With nothing to
-// wait for it is an error.
+// Waitany makes progress until one of the requests is done and returns its index. A list without
+// open requests is an error.
 func (r *Rank) Waitany(list []*Request) (int, Status, error) {
 	at, err := r.any(list)
 	if err != nil {
@@ -84,17 +84,17 @@ func (r *Rank) Waitany(list []*Request) (int, Status, error) {
 	return at, st, err
 }
 
-// Waitsome makes progress until one of the requests is done and appends all that are to some. It
-// gives the first error.
+// Waitsome makes progress until one of the requests is done and appends all completed requests to
+// some. It returns the first error.
 func (r *Rank) Waitsome(list []*Request, some []Completion) ([]Completion, error) {
 	if _, err := r.any(list); err != nil {
 		return some, err
 	}
-	return tell(list, some)
+	return reportDone(list, some)
 }
 
-// tell appends the ends of all requests that are done.
-func tell(list []*Request, some []Completion) (_ []Completion, err error) {
+// reportDone appends all completed requests to some.
+func reportDone(list []*Request, some []Completion) (_ []Completion, err error) {
 	for i, q := range list {
 		if !q.open() || !q.op.Done {
 			continue
@@ -108,15 +108,15 @@ func tell(list []*Request, some []Completion) (_ []Completion, err error) {
 	return some, err
 }
 
-// Testany makes progress once, unless one of the requests is done already, and gives its index, or
-// -1 if none is. With nothing to wait for it is an error.
+// Testany makes progress once, unless one of the requests is done already. It returns the index of
+// a completed request, or -1. A list without open requests is an error.
 func (r *Rank) Testany(list []*Request) (int, Status, error) {
 	at, under := survey(list)
 	if at < 0 {
 		if under == nil {
 			return -1, Status{}, errNoRequest()
 		}
-		if err := r.look(); err != nil {
+		if err := r.poll(); err != nil {
 			return -1, Status{}, err
 		}
 		if at, _ = survey(list); at < 0 {
@@ -127,20 +127,20 @@ func (r *Rank) Testany(list []*Request) (int, Status, error) {
 	return at, st, err
 }
 
-// Testsome makes progress once and appends all requests that are done to some. It gives the first
+// Testsome makes progress once and appends all completed requests to some. It returns the first
 // error.
 func (r *Rank) Testsome(list []*Request, some []Completion) ([]Completion, error) {
-	if err := r.look(); err != nil {
+	if err := r.poll(); err != nil {
 		return some, err
 	}
-	return tell(list, some)
+	return reportDone(list, some)
 }
 
-// Testall makes progress once, unless all requests are done already, and tells whether they are;
-// until then it tells the end of none. Then it gives the first error.
+// Testall makes progress once, unless all requests are done already, and reports whether all are
+// done. Only then it reports their completion and returns the first error.
 func (r *Rank) Testall(list []*Request) (bool, error) {
 	if !allDone(list) {
-		if err := r.look(); err != nil {
+		if err := r.poll(); err != nil {
 			return false, err
 		}
 		if !allDone(list) {
@@ -159,7 +159,7 @@ func allDone(list []*Request) bool {
 	return true
 }
 
-// firstError is the first error of two.
+// firstError returns a, or b if a is nil.
 func firstError(a, b error) error {
 	if a != nil {
 		return a

@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// waits are the calls by which one learns that requests are done: each gives the indexes of some.
+// waits lists the calls that report completed requests: each returns the indexes of some.
 var waits = map[string]func(r *Rank, list []*Request) ([]Completion, error){
 	"waitany": func(r *Rank, list []*Request) ([]Completion, error) {
 		i, st, err := r.Waitany(list)
@@ -46,8 +46,7 @@ var waits = map[string]func(r *Rank, list []*Request) ([]Completion, error){
 	},
 }
 
-// Every request is told once, with what its receive got, in whatever way one asks; short, long and
-// local ones.
+// Every call reports each request once, with its status; for short, long and local messages.
 func TestEndsOfSeveral(t *testing.T) {
 	for name, wait := range waits {
 		for _, p := range []plan{{nodes: 2, procs: 1}, inPairs(RGET), onNode()} {
@@ -82,7 +81,7 @@ func TestEndsOfSeveral(t *testing.T) {
 					}
 					for _, x := range some {
 						if list[x.Index] == nil || !list[x.Index].Done() {
-							return fmt.Errorf("%s: request %d is told twice or too early", name, x.Index)
+							return fmt.Errorf("%s: request %d is reported twice or too early", name, x.Index)
 						}
 						list[x.Index] = nil
 						told++
@@ -106,7 +105,7 @@ func TestEndsOfSeveral(t *testing.T) {
 				}
 				ok, err := r.Testall(list)
 				if !ok {
-					return fmt.Errorf("none of none is open (%v)", err)
+					return fmt.Errorf("an empty list has an open request (%v)", err)
 				}
 				return errors.Join(err, r.Waitall(list))
 			})
@@ -114,7 +113,7 @@ func TestEndsOfSeveral(t *testing.T) {
 	}
 }
 
-// Testall tells no end before it can tell them all, and a failed one makes its error.
+// Testall reports no completion before all requests are done, and the error of a failed one.
 func TestTestall(t *testing.T) {
 	launch(t, plan{nodes: 2, procs: 1}, func(r *Rank) error {
 		if r.ID() == 0 {
@@ -138,7 +137,7 @@ func TestTestall(t *testing.T) {
 			}
 		}
 		if ok, err := r.Testall(list); ok || err != nil || a.idle {
-			return fmt.Errorf("the end of one is told before that of all: %v", err)
+			return fmt.Errorf("one completion is reported before all are done: %v", err)
 		}
 		if err := r.Barrier(); err != nil {
 			return err
@@ -156,7 +155,7 @@ func TestTestall(t *testing.T) {
 	})
 }
 
-// Persistent requests of all kinds and lengths, again and again, against what was sent.
+// Persistent requests of all kinds and lengths, started repeatedly.
 func TestPersistent(t *testing.T) {
 	for _, p := range []plan{inPairs(RGET), inPairs(RPUT), inPairs(Chunked), onNode()} {
 		launch(t, p, func(r *Rank) error {
@@ -247,7 +246,7 @@ func TestWrongPersistent(t *testing.T) {
 	})
 }
 
-// What is started again and again allocates nothing.
+// Restarting a persistent request allocates nothing.
 func TestPersistentAllocateNothing(t *testing.T) {
 	launch(t, plan{nodes: 1, procs: 1}, func(r *Rank) error {
 		out, err := r.SendInit(0, 0, make([]byte, 100))

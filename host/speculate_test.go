@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// speculation gives what the two ranks of a world have counted in the end; its heaps must be whole.
+// speculation returns the counters of both ranks of a world and checks that their heaps are intact.
 func speculation(t *testing.T, p plan, body func(r *Rank) error) (sender, receiver rendezvous.Stats) {
 	t.Helper()
 	g := newRig(t, p)
@@ -25,7 +25,7 @@ func speculation(t *testing.T, p plan, body func(r *Rank) error) (sender, receiv
 
 const later = 20 * drivers.Microsecond
 
-// receiveLetter takes a letter of rank 0, which is to be n bytes long.
+// receiveLetter receives a letter of n bytes from rank 0.
 func receiveLetter(r *Rank, q *Request, b []byte, n, k int) error {
 	st, err := r.Wait(q)
 	if err != nil || st != (Status{0, int(q.op.Received.Tag), n}) {
@@ -34,8 +34,8 @@ func receiveLetter(r *Rank, q *Request, b []byte, n, k int) error {
 	return expect(b[:n], k)
 }
 
-// SPEC, section 4.2.1: an early receiver's RTR is used by the send, which puts at once; the
-// receiver need not call anything meanwhile.
+// SPEC, section 4.2.1: the send uses the RTR of an early receiver and puts at once, without a call
+// at the receiver.
 func TestEarlyReceiver(t *testing.T) {
 	sender, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
 		b := make([]byte, 70000)
@@ -93,7 +93,8 @@ func TestUnusedRTRIsCharged(t *testing.T) {
 	require.GreaterOrEqual(t, took[dear]-took[cheap], dear-cheap)
 }
 
-// Section 4.2.1: a receive makes progress at its start, and so finds an RTS that has come: no RTR.
+// Section 4.2.1: a receive makes progress when it is posted and finds an RTS that has arrived, so
+// it sends no RTR.
 func TestEarlySender(t *testing.T) {
 	_, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
 		b := make([]byte, 70000)
@@ -113,8 +114,7 @@ func TestEarlySender(t *testing.T) {
 	require.Zero(t, receiver.Offered)
 }
 
-// Section 4.2.3, "Mispredicted RTR": short messages come to receives with room for long ones,
-// between those.
+// Section 4.2.3, "Mispredicted RTR": short messages match receives with buffers for long ones.
 func TestMispredicted(t *testing.T) {
 	for _, late := range []drivers.Time{0, later} {
 		sizes := []int{9, 5000, 2048, 0, 6000, 7000, 1}
@@ -157,15 +157,15 @@ func TestMispredicted(t *testing.T) {
 	}
 }
 
-// Section 4.2.3, "Exceptions to ambiguous destination problem": a receive that thinks of a short
-// message or takes anything sends no RTR, and while it waits none does that could get the same
-// message.
+// Section 4.2.3, "Exceptions to ambiguous destination problem": a receive that expects a short
+// message or has a wildcard sends no RTR. While it waits, no receive that could match the same
+// message sends one.
 func TestNoOffer(t *testing.T) {
 	for name, first := range map[string]struct{ source, tag, room, offered int }{
 		"eager":      {0, 3, EagerMax, 0},
 		"any source": {AnySource, 3, 5000, 0},
 		"any tag":    {0, AnyTag, 5000, 0},
-		"other tag":  {0, 4, EagerMax, 1}, // stands in nobody's way
+		"other tag":  {0, 4, EagerMax, 1}, // cannot match the same message
 		"as it":      {0, 3, 5000, 2},
 	} {
 		_, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
@@ -189,7 +189,7 @@ func TestNoOffer(t *testing.T) {
 	}
 }
 
-// Nor does one from a rank of the same node, or from oneself.
+// A receive from a rank of the same node, or from the rank itself, sends no RTR.
 func TestNoOfferToTheSameNode(t *testing.T) {
 	p := inPairs(Spec)
 	p.nodes, p.procs, p.local = 1, 2, true
@@ -215,7 +215,8 @@ func TestNoOfferToTheSameNode(t *testing.T) {
 	require.Zero(t, receiver.Offered)
 }
 
-// A message longer than what was offered is put as far as there is room, and the receive says so.
+// A message longer than the offered buffer is put as far as it fits, and the receive reports the
+// truncation.
 func TestOfferTooShort(t *testing.T) {
 	sender, _ := speculation(t, inPairs(Spec), func(r *Rank) error {
 		if r.ID() == 0 {
@@ -232,8 +233,8 @@ func TestOfferTooShort(t *testing.T) {
 	require.EqualValues(t, 1, sender.Claimed)
 }
 
-// A receive whose RTR is out is cancelled when the sender has given it back; the one behind it gets
-// the message. What waits is a receive without a message.
+// A receive whose RTR has been sent is cancelled when the sender has returned the RTR; the next
+// receive matches the message. Meanwhile the receive waits as one without a message.
 func TestCancelOfAnOffer(t *testing.T) {
 	sender, receiver := speculation(t, inPairs(Spec), func(r *Rank) error {
 		if r.ID() == 0 {
@@ -265,7 +266,7 @@ func TestCancelOfAnOffer(t *testing.T) {
 			return fmt.Errorf("%v, expected it cancelled", err)
 		}
 		if r.Stats().MessagesReceived != 0 || !bytes.Equal(a, bytes.Repeat([]byte{7}, 5000)) {
-			return errors.New("a cancelled receive has got something")
+			return errors.New("a cancelled receive has received a message")
 		}
 		return receiveLetter(r, p, b, 5000, 0)
 	})
@@ -273,7 +274,7 @@ func TestCancelOfAnOffer(t *testing.T) {
 	require.Zero(t, sender.Claimed)
 }
 
-// Cancelled when its message is put already: nothing happens.
+// Cancelling a receive whose message has been put already has no effect.
 func TestCancelTooLate(t *testing.T) {
 	sender, _ := speculation(t, inPairs(Spec), func(r *Rank) error {
 		if r.ID() == 0 {
@@ -294,7 +295,7 @@ func TestCancelTooLate(t *testing.T) {
 	require.EqualValues(t, 1, sender.Claimed)
 }
 
-// Collectives that go on by themselves begin their messages while progress is made.
+// Nonblocking collectives begin their messages while progress is made.
 func TestCollectivesSpeculate(t *testing.T) {
 	p := inPairs(Spec)
 	p.nodes, p.procs = 2, 2
@@ -330,9 +331,9 @@ func TestCollectivesSpeculate(t *testing.T) {
 	})
 }
 
-// Sections 4.2.6 and 4.4.3, Figure 4.19: where RTRs are of no use, ping-pong takes hardly longer,
-// since they stop: of short messages into long buffers, and of long messages that both sides begin
-// at one time.
+// Sections 4.2.6 and 4.4.3, Figure 4.19: where RTRs are useless, ping-pong takes hardly longer,
+// since speculation stops: for short messages into long buffers, and for long messages that both
+// sides begin at the same time.
 func TestCostOfSpeculation(t *testing.T) {
 	for name, x := range map[string]struct {
 		n, room  int

@@ -1,16 +1,16 @@
 package host
 
-// A choice is a row of the table of a collective: up to so many ranks and bytes (0: any) it takes
-// that algorithm. The first row that covers a call and whose algorithm fits decides.
+// A choice is a row of the selection table of a collective: the algorithm for up to this number of
+// ranks and bytes (0: any). The first row that covers a call and whose algorithm fits is used.
 type choice struct {
 	ranks, bytes int
 	algorithm    string
 }
 
-// choices were measured on model: with a process per node, 2 to 64 of them: nicloop bench
-// collectives --table. Short bcast, gather and scatter among few ranks stay linear although a tree
-// wins for some numbers of them: for others it loses. What ranks cannot agree on, for they do not
-// know the others' lengths, is linear.
+// choices were measured on model: with one process per node and 2 to 64 nodes (nicloop bench
+// collectives --table). Short bcast, gather and scatter among few ranks stay linear although a tree
+// is faster for some numbers of ranks: it is slower for others. The v variants are linear, because
+// ranks do not know the others' lengths and so could not agree on a choice.
 var choices = [collectives][]choice{
 	Barrier:   {{0, 0, "dissemination"}},
 	Gatherv:   {{0, 0, Linear}},
@@ -213,8 +213,8 @@ var choices = [collectives][]choice{
 	},
 }
 
-// Choice is the algorithm that the table has for a collective of so many ranks and bytes: of the
-// whole message (bcast, reduce, allreduce, reduce-scatter), or of one block.
+// Choice returns the algorithm that the table selects for a number of ranks and bytes: of the whole
+// message (bcast, reduce, allreduce, reduce-scatter), or of one block.
 func (k Collective) Choice(ranks, bytes int) string { return k.choose(ranks, bytes).name }
 
 func (k Collective) choose(ranks, bytes int) *algorithm {
@@ -229,7 +229,7 @@ func (k Collective) choose(ranks, bytes int) *algorithm {
 	return &algorithms[k][0]
 }
 
-// named finds an algorithm by its name.
+// named returns the algorithm with the given name, or nil.
 func (k Collective) named(name string) *algorithm {
 	for i := range algorithms[k] {
 		if a := &algorithms[k][i]; a.name == name {

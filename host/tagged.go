@@ -8,17 +8,17 @@ import (
 	"github.com/nicloop/nicloop/host/path"
 )
 
-// A Space keeps messages with tags of 64 bits apart from each other and from communicators.
+// A Space separates messages with tags of 64 bits from each other and from those of communicators.
 type Space uint16
 
-// The spaces. Messages of communicators never have these contexts.
+// The spaces. Communicators never use these contexts.
 const (
 	TaggedSpace   Space = contextFreed // messages with a tag
-	UntaggedSpace Space = contextNone  // messages without one: their tag is 0
+	UntaggedSpace Space = contextNone  // messages without a tag: it is 0
 )
 
-// A TaggedOp is a send or a receive whose tag has 64 bits, of which a receive may ignore any: the
-// matching that libfabric and Portals have. Peer is a rank of the world, or AnySource.
+// A TaggedOp is a send or a receive with a tag of 64 bits. A receive may ignore any of its bits, as
+// in libfabric and Portals. Peer is a rank of the world, or AnySource.
 type TaggedOp struct {
 	Space       Space
 	Peer        int
@@ -27,7 +27,7 @@ type TaggedOp struct {
 	Data        uint64 // of a send: travels with the message
 	Buf         []byte
 	Synchronous bool // a send that is done only when a receive has matched it
-	User        any  // the caller's
+	User        any  // not interpreted
 
 	op     path.Op
 	queue  *TaggedQueue
@@ -51,7 +51,8 @@ type TaggedQueue struct {
 // NewTaggedQueue makes a queue for operations of the rank.
 func (r *Rank) NewTaggedQueue() *TaggedQueue { return &TaggedQueue{rank: r} }
 
-// Next takes the first operation that is done out of the queue; nil: none is.
+// Next removes the first completed operation from the queue and returns it; nil: the queue is
+// empty.
 func (q *TaggedQueue) Next() *TaggedOp {
 	if q.next == len(q.done) {
 		return nil
@@ -64,7 +65,7 @@ func (q *TaggedQueue) Next() *TaggedOp {
 	return t
 }
 
-// Len is the number of operations that Next can take.
+// Len returns the number of completed operations in the queue.
 func (q *TaggedQueue) Len() int { return len(q.done) - q.next }
 
 // OpDone implements path.Group.
@@ -76,7 +77,7 @@ func (t *TaggedOp) OpDone() {
 // Blocker implements path.Group.
 func (t *TaggedOp) Blocker() *path.Op { return &t.op }
 
-// Status describes the message that a receive got, which is none if it was cancelled.
+// Status describes the message that a receive got; none if it was cancelled.
 func (t *TaggedOp) Status() (TaggedStatus, error) {
 	got := &t.op.Received
 	if !got.Valid {
@@ -85,7 +86,7 @@ func (t *TaggedOp) Status() (TaggedStatus, error) {
 	return TaggedStatus{Source: got.From, Tag: got.WideTag(), Data: got.Wide.Data, Bytes: int(got.Bytes)}, t.op.Err
 }
 
-// IsDone tells whether the operation has ended.
+// IsDone reports whether the operation is complete.
 func (t *TaggedOp) IsDone() bool { return t.op.Done }
 
 func (t *TaggedOp) envelope() match.Envelope {
@@ -109,7 +110,7 @@ func (q *TaggedQueue) Send(t *TaggedOp) error {
 	if err := r.engine.Send(&t.op); err != nil {
 		return err
 	}
-	if t.op.Done && !t.queued { // the local path has ended it without a notice
+	if t.op.Done && !t.queued { // the local path completes a send without calling OpDone
 		t.OpDone()
 	}
 	return nil
@@ -173,7 +174,7 @@ func (q *TaggedQueue) Peek(t *TaggedOp) (TaggedStatus, bool) {
 	return statusOf(&e, m), true
 }
 
-// Claim is Peek that takes the message; nil: there is none.
+// Claim is Peek that removes the message from the queue; nil: there is none.
 func (q *TaggedQueue) Claim(t *TaggedOp) *Claimed {
 	p := t.envelope()
 	p.Bits = t.Ignore
@@ -203,7 +204,7 @@ func (q *TaggedQueue) ReceiveClaimed(t *TaggedOp, c *Claimed) error {
 	return r.engine.Bind(&t.op, int(c.env.Source), m)
 }
 
-// UnexpectedCount is how many messages have arrived before a receive for them was posted, in all.
+// UnexpectedCount returns the number of messages that arrived before a matching receive was posted.
 func (r *Rank) UnexpectedCount() uint64 { return r.engine.Stats.Unexpected }
 
 // ProgressUntil makes progress until stop returns true or, if nothing arrives, until the given

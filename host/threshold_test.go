@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// withEager is a plan whose channels have thresholds.
+// withEager is a plan with eager thresholds.
 func withEager(p Rendezvous, e Eager) plan {
 	pl := inPairs(p)
 	if e.Buffers == 0 {
@@ -20,7 +20,7 @@ func withEager(p Rendezvous, e Eager) plan {
 	return pl
 }
 
-// runEager runs body and gives what the channels did.
+// runEager runs body and returns the counters of the channels.
 func runEager(t *testing.T, p plan, body func(r *Rank) error) (list []EagerStats) {
 	t.Helper()
 	g := newRig(t, p)
@@ -33,7 +33,7 @@ func runEager(t *testing.T, p plan, body func(r *Rank) error) (list []EagerStats
 	return list
 }
 
-// swap has two ranks send each other n bytes and compute beside that.
+// swap lets two ranks exchange n bytes and compute meanwhile.
 func swap(r *Rank, n, k int, compute drivers.Time, out, in []byte) error {
 	peer := 1 - r.ID()
 	copy(out, letter(n, 2*k+r.ID()))
@@ -52,7 +52,7 @@ func swap(r *Rank, n, k int, compute drivers.Time, out, in []byte) error {
 	return expect(in[:n], 2*k+peer)
 }
 
-// Computation beside long messages raises the threshold, with either handshake; blocking calls do
+// Computation during long messages raises the threshold with either handshake; blocking calls do
 // not.
 func TestThresholdRises(t *testing.T) {
 	const n, times = 16 << 10, 30
@@ -82,7 +82,7 @@ func TestThresholdRises(t *testing.T) {
 	}
 }
 
-// A receiver that computes has its message when it waits: what a rendezvous begins then is over.
+// A receiver that computes has its message when it waits; a rendezvous would only begin then.
 func TestBufferedOverlaps(t *testing.T) {
 	const n, times = 16 << 10, 12
 	left := func(p plan) (last drivers.Time) {
@@ -117,8 +117,8 @@ func TestBufferedOverlaps(t *testing.T) {
 	require.Greater(t, rendezvous, eager)
 }
 
-// A fixed threshold is there for the second message, or for the first if all channels have it from
-// the start.
+// A fixed threshold applies to the second message, or to the first if all channels have it from the
+// start.
 func TestFixedThreshold(t *testing.T) {
 	for _, all := range []bool{false, true} {
 		stats := runEager(t, withEager(RPUT, Eager{Threshold: 8192, All: all}), func(r *Rank) error {
@@ -143,7 +143,7 @@ func TestFixedThreshold(t *testing.T) {
 	require.ErrorContains(t, Eager{Threshold: 100}.Check(), "expected more than the 2048")
 }
 
-// Who has no memory says no, and all goes on by rendezvous.
+// A receiver without memory refuses, and messages continue by rendezvous.
 func TestThresholdRefused(t *testing.T) {
 	stats := runEager(t, withEager(RGET, Eager{Buffers: 4096}), func(r *Rank) error {
 		out, in := make([]byte, 8192), make([]byte, 8192)
@@ -158,7 +158,7 @@ func TestThresholdRefused(t *testing.T) {
 	require.Zero(t, stats[0].MostBytes)
 }
 
-// What is not used any more is given back, and comes again.
+// Idle buffers are released and allocated again on demand.
 func TestIdleBuffers(t *testing.T) {
 	g := newRig(t, withEager(RGET, Eager{Idle: 500 * drivers.Microsecond}))
 	var bytes []int
@@ -189,7 +189,7 @@ func TestIdleBuffers(t *testing.T) {
 	require.Positive(t, bytes[2])
 }
 
-// A buffered message that is longer than its receive is cut, as any.
+// A buffered message that is longer than its receive is truncated like any other.
 func TestBufferedTruncated(t *testing.T) {
 	runEager(t, withEager(RGET, Eager{Threshold: 8192, All: true}), func(r *Rank) error {
 		if err := r.Barrier(); err != nil {
@@ -210,8 +210,7 @@ func TestBufferedTruncated(t *testing.T) {
 	})
 }
 
-// Messages of all lengths and ways keep their order and their bytes, whatever the channels do
-// meanwhile.
+// Messages of all lengths and paths keep their order and their bytes while channels change.
 func TestThresholdTraffic(t *testing.T) {
 	seeds := uint64(6)
 	if testing.Short() {
@@ -235,8 +234,8 @@ func TestThresholdTraffic(t *testing.T) {
 	}
 }
 
-// traffic is rounds in which every rank sends some messages to every other, and receives them by
-// any source or out of their order.
+// traffic runs rounds in which each rank sends messages to all others and receives them from any
+// source or out of order.
 func traffic(r *Rank, seed uint64) error {
 	const rounds, each = 8, 3
 	length := func(round, from, to, i int) int {

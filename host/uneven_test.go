@@ -2,8 +2,8 @@ package host
 
 import "testing"
 
-// What a rank chooses by itself must work without RMA, also where the blocks of half of the ranks
-// are long and the others' empty: joined they are longer than what travels over VELO.
+// The table must select an algorithm that works without RMA, also if half of the ranks have long
+// blocks and the others empty ones: joined blocks are longer than the limit of VELO.
 func TestUnevenBlocksNeedNoRMA(t *testing.T) {
 	launch(t, plan{nodes: 16, procs: 1}, func(r *Rank) error {
 		counts := make([]int, r.Size())

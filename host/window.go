@@ -11,36 +11,37 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// A Window is memory of every rank of a communicator that the others put into and get from, between
-// fences, while its owner calls nothing (REUSE, section 5.3.2). Bytes go as those of eager messages
-// by RMA do: through an intermediate buffer, or from and to the caller's buffer itself if that is
-// used often. Those that are longer than [Reuse].Longest, or lie in no DMA memory, are cut into
-// pieces that fit an intermediate buffer.
+// A Window is memory of every rank of a communicator that the others access with Put and Get
+// between fences, without a call of its owner (REUSE, section 5.3.2). As for eager messages by RMA,
+// the bytes pass through an intermediate buffer, or directly from and to the caller's buffer if
+// that is used often. Transfers that are longer than [Reuse].Longest, or from memory outside DMA
+// memory, are divided into pieces that fit an intermediate buffer.
 type Window struct {
 	comm    *Comm
 	mine    []byte
 	region  *rma.Region
 	remote  []windowPart
-	touched []bool // put into since the last fence
+	touched []bool // by rank: was the target of a put since the last fence
 	freed   bool
 	ops     ring.Transfer
-	step    func() error // makes progress while the hardware has no room
+	step    func() error // called while the hardware has no free entry
 }
 
-// windowRetry is after how long an operation is repeated that the tables of the node refused.
+// windowRetry is the delay before an operation is repeated because the tables of the node were
+// full.
 const windowRetry = drivers.Microsecond
 
 type windowPart struct{ at, bytes uint64 }
 
-// NewWindow makes a window; mine is what of it lies here, from Alloc, or nothing. All members call
-// it.
+// NewWindow makes a window. mine is this rank's part of it: memory of Alloc, or empty. All members
+// call it.
 func (c *Comm) NewWindow(mine []byte) (*Window, error) {
 	r := c.rank
 	if r.ring == nil {
-		return nil, fmt.Errorf("%w: a window in a world whose ranks have no intermediate buffers: set RMA.Reuse", drivers.ErrNotSupported)
+		return nil, fmt.Errorf("%w: NewWindow: ranks have no intermediate buffers; set RMA.Reuse", drivers.ErrNotSupported)
 	}
 	if c.context == contextNone {
-		return nil, fmt.Errorf("%w: a window of a group, which has no context for it: make a communicator of it with Dup", drivers.ErrConfig)
+		return nil, fmt.Errorf("%w: NewWindow of a group: a group has no context of its own; make a communicator of it with Dup", drivers.ErrConfig)
 	}
 	w := &Window{comm: c, mine: mine, remote: make([]windowPart, c.size), touched: make([]bool, c.size)}
 	w.step = w.progress
@@ -48,7 +49,7 @@ func (c *Comm) NewWindow(mine []byte) (*Window, error) {
 	if len(mine) > 0 {
 		at, inside := r.engine.DMA.Locate(mine)
 		if !inside {
-			return nil, fmt.Errorf("%w: a window of memory that the hardware does not reach: expected some of Alloc", drivers.ErrConfig)
+			return nil, fmt.Errorf("%w: NewWindow of memory outside DMA memory: expected memory of Alloc", drivers.ErrConfig)
 		}
 		if err := r.untilRegistered(w, at, uint64(len(mine))); err != nil {
 			return nil, err
@@ -86,13 +87,13 @@ func (r *Rank) untilRegistered(w *Window, at, n uint64) error {
 	}
 }
 
-// CopyLate has a Fence say that gets are done before it copies what they brought into intermediate
-// buffers, and wait for all others once more behind that: the copies are beside a message there and
-// back. That is how the implementation of REUSE finalizes gets (section 5.5.1); without it copies
-// come first, and one barrier is enough. All members call it, or none.
+// CopyLate makes Fence announce that gets are done before it copies their bytes out of intermediate
+// buffers, and then wait for all others once more. The copies overlap with that round trip. This is
+// how the implementation of REUSE finalizes gets (section 5.5.1). Without CopyLate, copies precede
+// a single barrier. All members call it, or none.
 func (w *Window) CopyLate() { w.ops.Late = true }
 
-// Free gives a window up, behind a fence. All members call it.
+// Free releases a window after a fence. All members call it.
 func (w *Window) Free() error {
 	if err := w.Fence(); err != nil {
 		return err
@@ -104,20 +105,19 @@ func (w *Window) Free() error {
 	return nil
 }
 
-// Put begins to write data into the window of a member, at an offset. The data may change, and be
-// seen there, after the next Fence.
+// Put begins to write data at an offset of the window of a member. The data may be changed, and is
+// visible there, after the next Fence.
 func (w *Window) Put(target, offset int, data []byte) error {
 	return w.move(target, offset, data, true)
 }
 
-// Get begins to read from the window of a member, at an offset. What was read is there after the
-// next Fence.
+// Get begins to read from an offset of the window of a member. into is valid after the next Fence.
 func (w *Window) Get(target, offset int, into []byte) error {
 	return w.move(target, offset, into, false)
 }
 
 func errNoWindow() error {
-	return fmt.Errorf("%w: no window: expected one of NewWindow", drivers.ErrConfig)
+	return fmt.Errorf("%w: operation without a window: expected one of NewWindow", drivers.ErrConfig)
 }
 
 func (w *Window) check(target, offset, n int) error {
@@ -125,11 +125,11 @@ func (w *Window) check(target, offset, n int) error {
 	case w == nil:
 		return errNoWindow()
 	case w.freed:
-		return fmt.Errorf("%w: a window that was freed", drivers.ErrConfig)
+		return fmt.Errorf("%w: operation in a window that has been freed", drivers.ErrConfig)
 	case target < 0 || target >= w.comm.size:
-		return fmt.Errorf("%w: the window of rank %d: expected one below %d", drivers.ErrConfig, target, w.comm.size)
+		return fmt.Errorf("%w: operation in the window of rank %d: expected ranks 0 to %d", drivers.ErrConfig, target, w.comm.size-1)
 	case offset < 0 || w.remote[target].bytes < uint64(n) || uint64(offset) > w.remote[target].bytes-uint64(n):
-		return fmt.Errorf("%w: %d bytes at %d of the window of rank %d, which has %d", drivers.ErrConfig, n, offset, target, w.remote[target].bytes)
+		return fmt.Errorf("%w: %d bytes at offset %d of the window of rank %d, which has %d bytes", drivers.ErrConfig, n, offset, target, w.remote[target].bytes)
 	}
 	return nil
 }
@@ -163,10 +163,11 @@ func (w *Window) move(target, offset int, b []byte, put bool) error {
 }
 
 // progress makes progress until an operation may have ended. If the hardware refuses an operation
-// while none is in progress, the tables of the node are full, and it is repeated a little later.
+// while none is in progress, the tables of the node are full, and the operation is repeated after
+// windowRetry.
 func (w *Window) progress() error {
 	r := w.comm.rank
-	if r.ring.CopyOut(&w.ops) { // they had the intermediate buffers
+	if r.ring.CopyOut(&w.ops) { // that frees intermediate buffers
 		return nil
 	}
 	if r.ring.Busy() {
@@ -178,14 +179,14 @@ func (w *Window) progress() error {
 	return err
 }
 
-// Fence ends all puts and gets that were begun before it, by any member; all call it. A byte is
-// read behind the puts to each member: its answer says that they were written.
+// Fence completes all puts and gets that any member began before it. All members call it. It reads
+// a byte of each member after the puts to it: the response proves that they were written.
 func (w *Window) Fence() error {
 	if w == nil {
 		return errNoWindow()
 	}
 	if w.freed {
-		return fmt.Errorf("%w: a fence of a window that was freed", drivers.ErrConfig)
+		return fmt.Errorf("%w: fence of a window that has been freed", drivers.ErrConfig)
 	}
 	r := w.comm.rank
 	r.enter()
