@@ -2,7 +2,7 @@
 package nicloop_pkg;
   localparam logic [63:0] MAGIC_VALUE = 64'h31504f4f4c43494e;
   localparam logic [63:0] VERSION_VALUE = 64'd1;
-  localparam logic [63:0] DESC_HASH_VALUE = 64'h0709f08a124be0ac;
+  localparam logic [63:0] DESC_HASH_VALUE = 64'h12ab1f819468767e;
 
   localparam int CLOCK_PS = 6400;  // clock period: 156.25 MHz core clock
   localparam int SLOT_BYTES = 64;  // one mailbox slot
@@ -926,7 +926,7 @@ package nicloop_pkg;
   localparam int PAGE_NVM_COUNT = 4;
   localparam logic [18:0] REG_NVM_BASE = 19'h00000;  // rw: first address of the range
   localparam logic [18:0] REG_NVM_END = 19'h00008;  // rw: first address behind the range; not above NVM_BASE: the range is off
-  localparam logic [18:0] REG_NVM_RATE = 19'h00010;  // rw: write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate
+  localparam logic [18:0] REG_NVM_RATE = 19'h00010;  // rw: write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate; 0 is taken as 1
   localparam int NVM_RATE_NUM_LSB = 0;
   localparam int NVM_RATE_NUM_W = 17;
   typedef struct packed {

@@ -197,10 +197,10 @@ func TestFullMailboxes(t *testing.T) {
 
 // Memory that is slow to write: the limiter's buffer fills, drains and holds.
 func TestSlowMemory(t *testing.T) {
-	for _, rate := range []uint64{1 << 15, 7001} {
+	for _, c := range []struct{ rate, border uint64 }{{1 << 15, 0}, {7001, 0}, {7001, 24}} {
 		tr := toOwnNode(random(*seed, 4, 200, 15))
-		tr.set = [][2]uint64{{uint64(regs.NVMBase(1)), boxBytes}, {uint64(regs.NVMEnd(1)), 3 * boxBytes},
-			{uint64(regs.NVMRate(1)), rate}, {uint64(regs.NVMDepth(1)), 300}}
+		tr.set = [][2]uint64{{uint64(regs.NVMBase(1)), boxBytes + c.border}, {uint64(regs.NVMEnd(1)), 3*boxBytes - c.border},
+			{uint64(regs.NVMRate(1)), c.rate}, {uint64(regs.NVMDepth(1)), 300}}
 		require.True(t, compare(t, "", tr).exact())
 	}
 }

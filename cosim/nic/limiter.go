@@ -35,7 +35,7 @@ func (s *nvmState) hit(addr uint64) bool { return addr >= s.first && addr < s.be
 
 // drained returns the level after an edge.
 func (s *nvmState) drained(at drivers.Cycle) uint64 {
-	if s.rate == 0 || at <= s.at {
+	if at <= s.at {
 		return s.level
 	}
 	cycles := uint64(at - s.at)
@@ -59,10 +59,9 @@ func (r *nvmRange) change(at drivers.Cycle) {
 	r.level, r.at = r.drained(at), max(r.at, at)
 }
 
-// empty returns the edge after which the buffer is empty and registers show it. With rate 0 it
-// never empties, and the result is 0.
+// empty returns the edge after which the buffer is empty and registers show it.
 func (r *nvmRange) empty() drivers.Cycle {
-	if step := 8 * r.rate; step > 0 && r.level > 0 {
+	if step := 8 * r.rate; r.level > 0 {
 		return r.at + drivers.Cycle((r.level+step-1)/step) + 1
 	}
 	return 0
@@ -88,11 +87,8 @@ func (r *nvmRange) fits(from drivers.Cycle, addr, bytes uint64) drivers.Cycle {
 	from = max(from, ready)
 	target := r.target(bytes)
 	level := r.drained(from - seen)
-	switch {
-	case level <= target:
+	if level <= target {
 		return from
-	case r.rate == 0:
-		return drivers.Forever
 	}
 	step := 8 * r.rate
 	return from + drivers.Cycle((level-target+step-1)/step)
@@ -173,7 +169,7 @@ func (n *node) writeNVM(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 	case regs.NVMEnd(i):
 		r.behind = v
 	case regs.NVMRate(i):
-		r.rate = min(v&nvmRateMask, nvmFullRate)
+		r.rate = max(1, min(v&nvmRateMask, nvmFullRate)) // rate 0 would block all writes of the node
 	case regs.NVMDepth(i):
 		r.depth = v & nvmDepthMask
 	default:

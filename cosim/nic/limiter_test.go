@@ -107,15 +107,15 @@ func TestTwoCyclesBehindABurst(t *testing.T) {
 	require.EqualValues(t, 101, r.fits(101, 1<<20, 16), "an address behind the range")
 }
 
-// Rate 0 stops writes until it is changed, and all writes of the NIC behind the one that waits.
-func TestRateZero(t *testing.T) {
-	r, _ := newSlowMailbox(t, 0, regs.SlotBytes)
+// A burst that waits for its range blocks all writes of the node behind it, until its rate has made
+// room or is raised.
+func TestSlowRangeBlocksOtherWrites(t *testing.T) {
+	r, _ := newSlowMailbox(t, 1, regs.SlotBytes)
 	for range 2 {
 		r.send(0, 3, 1, 5, make([]byte, 56))
 	}
 	r.send(0, 3, 1, 3, []byte("behind"))
-	r.settle()
-	require.False(t, r.stop.Idle)
+	r.run(r.Now() + 2000)
 	require.EqualValues(t, 1, r.reg(1, regs.MboxWP(5)), "the first filled the buffer")
 	require.Zero(t, r.reg(1, regs.MboxWP(3)))
 	require.EqualValues(t, regs.SlotBytes, r.reg(1, regs.NVMLevel(2)))
@@ -145,8 +145,26 @@ func TestLevelDrains(t *testing.T) {
 	}{{5, 64}, {10, 64}, {11, 60}, {25, 4}, {26, 0}, {1000, 0}} {
 		require.Equal(t, tc.bytes<<nvmFraction, s.drained(tc.at), "cycle %d", tc.at)
 	}
-	s.rate = 0
-	require.EqualValues(t, 64<<nvmFraction, s.drained(1000), "rate 0 keeps it")
+}
+
+// A range with rate 0 would hold all DMA of its node for good: writes of other processes, and the
+// fences by which software learns that a page is free. It is taken as rate 1.
+func TestRateZeroDoesNotBlockFences(t *testing.T) {
+	const line = 64 * nvmFullRate / 8 // cycles in which rate 1 drains a line
+	r := newRMA(t)
+	r.set(1, regs.NVMRate(0), 0)
+	r.set(1, regs.NVMDepth(0), 64)
+	r.set(1, regs.NVMEnd(0), slowBase+mailboxStride)
+	r.set(1, regs.NVMBase(0), slowBase)
+	r.set(1, regs.ATUDone, completions)
+	for range 2 { // the second waits for the first
+		r.send(0, origin, 1, 5, nil)
+	}
+	r.run(r.Now() + 500)
+	r.PostReg(1, r.Now(), regs.ATUCommand, commandWord(regs.ATUOpFence, 0, 0, 0))
+	r.run(r.Now() + line + 500)
+	require.EqualValues(t, 1, r.completion(1).Done, "the fence has ended")
+	require.EqualValues(t, 1, r.reg(1, regs.NVMRate(0)))
 }
 
 // The machine is quiet when its write buffers are empty, which registers then show.

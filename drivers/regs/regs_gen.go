@@ -10,7 +10,7 @@ const (
 	// VersionValue is the version of the description.
 	VersionValue = 1
 	// DescHashValue is what register DESC_HASH reads on hardware built from the same description.
-	DescHashValue uint64 = 0x0709f08a124be0ac
+	DescHashValue uint64 = 0x12ab1f819468767e
 )
 
 const (
@@ -1305,7 +1305,7 @@ func NVMBase(vpid uint8) uint32 { return strided(0x40000, 0x1000, 4, vpid) }
 // NVMEnd is the address of register NVM_END of a VPID (rw): first address behind the range; not above NVM_BASE: the range is off.
 func NVMEnd(vpid uint8) uint32 { return strided(0x40008, 0x1000, 4, vpid) }
 
-// NVMRate is the address of register NVM_RATE of a VPID (rw): write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate.
+// NVMRate is the address of register NVM_RATE of a VPID (rw): write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate; 0 is taken as 1.
 func NVMRate(vpid uint8) uint32 { return strided(0x40010, 0x1000, 4, vpid) }
 
 // NVMDepth is the address of register NVM_DEPTH of a VPID (rw): bytes of the memory's write buffer, at least 64; a write that does not fit waits.
@@ -1628,7 +1628,7 @@ var table = []Register{
 	}},
 	{Name: "NVM_BASE", Offset: 0x40000, Stride: 0x1000, Count: 4, Access: RW, Doc: "first address of the range", Fields: nil},
 	{Name: "NVM_END", Offset: 0x40008, Stride: 0x1000, Count: 4, Access: RW, Doc: "first address behind the range; not above NVM_BASE: the range is off", Fields: nil},
-	{Name: "NVM_RATE", Offset: 0x40010, Stride: 0x1000, Count: 4, Access: RW, Doc: "write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate", Fields: []Field{
+	{Name: "NVM_RATE", Offset: 0x40010, Stride: 0x1000, Count: 4, Access: RW, Doc: "write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate; 0 is taken as 1", Fields: []Field{
 		{Name: "num", Bits: 0x1100},
 	}},
 	{Name: "NVM_DEPTH", Offset: 0x40018, Stride: 0x1000, Count: 4, Access: RW, Doc: "bytes of the memory's write buffer, at least 64; a write that does not fit waits", Fields: []Field{

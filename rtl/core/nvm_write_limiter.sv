@@ -13,7 +13,8 @@
 //   before both have been taken. Responses are not touched. All beats of a burst lie in the range
 //   of its address.
 // Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and
-// the network.
+//   the network. The wait ends by itself: no range has rate 0 (0 is taken as 1), so a level falls
+//   in every cycle. Otherwise one range would block the writes and fences of all processes.
 module nvm_write_limiter #(
     localparam int RANGES = nicloop_pkg::NVM_RANGES
 ) (
@@ -105,7 +106,7 @@ module nvm_write_limiter #(
           1'((26'({ample, 1'b1}) + 26'({~level[39:16], level[15:0] == '0})) >> 25);
       assign fits[r]     = (room > len || empty) && !entered[r] && !counted[r];
       assign drained     = level > {21'h0, rate, 3'h0} ? level - {21'h0, rate, 3'h0} : '0;
-      assign draining[r] = (level == '0 ? !empty : rate != '0) || entered[r] || counted[r];
+      assign draining[r] = level != '0 || !empty || entered[r] || counted[r];
       always_ff @(posedge clk) begin
         if (rst) begin
           first      <= '0;
@@ -125,7 +126,8 @@ module nvm_write_limiter #(
         end else begin
           if (wr && wr_which == 2'd0) first <= wr_data;
           if (wr && wr_which == 2'd1) behind <= wr_data;
-          if (wr && wr_which == 2'd2) rate <= wr_data[16] ? 17'h10000 : wr_data[16:0];
+          if (wr && wr_which == 2'd2)
+              rate <= wr_data[16] ? 17'h10000 : {wr_data[16:1], wr_data[0] || wr_data[15:1] == '0};
           if (wr && wr_which == 2'd3) begin
             depth <= wr_data[23:0];
             ample <= wr_data[23:0] - 24'd64;

@@ -5,7 +5,7 @@
 
 #define NICLOOP_MAGIC_VALUE     UINT64_C(0x31504f4f4c43494e)
 #define NICLOOP_VERSION_VALUE   UINT64_C(1)
-#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x0709f08a124be0ac)
+#define NICLOOP_DESC_HASH_VALUE UINT64_C(0x12ab1f819468767e)
 
 #define NICLOOP_CLOCK_PS 6400 /* clock period: 156.25 MHz core clock */
 #define NICLOOP_SLOT_BYTES 64 /* one mailbox slot */
@@ -698,7 +698,7 @@
 /* page nvm: one per address range with a limited write rate, privileged */
 #define NICLOOP_REG_NVM_BASE(i) (0x40000u + 0x1000u * (i)) /* rw: first address of the range */
 #define NICLOOP_REG_NVM_END(i) (0x40008u + 0x1000u * (i)) /* rw: first address behind the range; not above NVM_BASE: the range is off */
-#define NICLOOP_REG_NVM_RATE(i) (0x40010u + 0x1000u * (i)) /* rw: write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate */
+#define NICLOOP_REG_NVM_RATE(i) (0x40010u + 0x1000u * (i)) /* rw: write rate in 1/65536 of line rate (8 bytes per cycle), 65536: full rate; 0 is taken as 1 */
 #define NICLOOP_NVM_RATE_NUM_LSB  0
 #define NICLOOP_NVM_RATE_NUM_W    17
 #define NICLOOP_NVM_RATE_NUM_MASK UINT64_C(0x1ffff)
