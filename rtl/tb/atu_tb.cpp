@@ -39,6 +39,7 @@ struct Answer {
 using Page = std::pair<unsigned, uint64_t>;  // table, number
 
 struct Test : tb::Bench<Vatu> {
+  bool after_valid = false, address_seen = false;  // of the memory: how it takes addresses
   Table table[16];
   Request request[kClients];
   std::map<uint64_t, uint64_t> memory;  // entries by address; what is not here is 0
@@ -154,7 +155,8 @@ struct Test : tb::Bench<Vatu> {
         top.nla[at / 32] = (top.nla[at / 32] & ~(1u << at % 32)) | uint32_t(q.nla >> b & 1) << at % 32;
       }
     }
-    top.m_arready = random.percent(ar);
+    // A slave may assert ARREADY only after ARVALID (AXI4 A3.3.1).
+    top.m_arready = random.percent(ar) && (ar == 100 || !after_valid || address_seen);
     if (!top.m_rvalid && asked && !read && random.percent(r)) {
       auto it = memory.find(read_addr);
       top.m_rvalid = 1, top.m_rdata = it == memory.end() ? 0 : it->second, top.m_rresp = random.percent(errors_percent) ? 2 : 0;
@@ -162,7 +164,9 @@ struct Test : tb::Bench<Vatu> {
   }
 
   void memory_moves() {
+    address_seen = top.m_arvalid && !top.m_arready;
     if (top.m_arvalid && top.m_arready) {
+      after_valid = random.percent(50);
       CHECK(!asked, "a second read for one access");
       asked = true, spoiled = flushing, read_addr = top.m_araddr;
       ++misses;

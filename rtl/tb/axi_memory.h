@@ -65,6 +65,42 @@ enum class Order {
   kOrders,
 };
 
+// The READYs of a slave that takes a burst at a time, for benches with a memory of their own. Behind
+// every burst another order is drawn. A slave without stalls (always) keeps its READYs asserted.
+struct Readys {
+  Random& random;
+  Order order = Order::kAny;
+  bool address_seen = false, data_seen = false;     // VALID in the cycle before, not taken
+  bool address_taken = false, data_taken = false;   // of the open burst; data: at least one beat
+  bool last_taken = false;
+
+  bool address(bool always) const {
+    switch (always ? Order::kAny : order) {
+      case Order::kAddressAfterData: return data_seen || data_taken;
+      case Order::kAddressAfterLast: return last_taken;
+      case Order::kAfterBoth: return address_seen && (data_seen || data_taken);
+      default: return true;
+    }
+  }
+  bool data(bool always) const {
+    switch (always ? Order::kAny : order) {
+      case Order::kDataAfterAddress: return address_taken || address_seen;
+      case Order::kDataAfterTaken: return address_taken;
+      case Order::kAfterBoth: return data_seen && (address_taken || address_seen || data_taken);
+      default: return true;
+    }
+  }
+  template <class T>
+  void clock(const T& top) {  // behind settle(), in front of edge()
+    address_seen = top.m_awvalid && !top.m_awready, data_seen = top.m_wvalid && !top.m_wready;
+    address_taken |= top.m_awvalid && top.m_awready, data_taken |= top.m_wvalid && top.m_wready;
+    last_taken |= top.m_wvalid && top.m_wready && top.m_wlast;
+    if (!address_taken || !last_taken) return;
+    address_taken = data_taken = last_taken = false;
+    order = Order(random.below(unsigned(Order::kOrders)));
+  }
+};
+
 struct Moods {
   unsigned addr = 100, data = 100, answer = 100, latency = 1;
   Order order = Order::kAny;

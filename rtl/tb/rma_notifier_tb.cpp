@@ -16,7 +16,7 @@
 #include <deque>
 
 #include "Vrma_notifier.h"
-#include "tb.h"
+#include "axi_memory.h"
 
 namespace {
 
@@ -50,6 +50,7 @@ struct Unit {
 };
 
 struct Test : tb::Bench<Vrma_notifier> {
+  tb::Readys readys{random};
   Ring ring[kRings], last[kRings];  // last: as they were in the cycle before
   bool writing = false;        // flying.back() is being sent; those before it wait for their answers
   std::deque<Flight> flying;
@@ -86,7 +87,8 @@ struct Test : tb::Bench<Vrma_notifier> {
   }
 
   void memory(unsigned aw, unsigned w, unsigned b) {
-    top.m_awready = random.percent(aw), top.m_wready = random.percent(w);
+    bool always = aw == 100 && w == 100;
+    top.m_awready = random.percent(aw) && readys.address(always), top.m_wready = random.percent(w) && readys.data(always);
     size_t sent = flying.size() - writing;
     top.m_bvalid = sent > answered && (latency ? flying[answered].at + latency <= now : random.percent(b));
     top.m_bresp = random.percent(errors_percent) ? 2 : 0;
@@ -248,6 +250,7 @@ struct Test : tb::Bench<Vrma_notifier> {
     CHECK(!(top.m_awvalid && aw_gone), "a second address before the data of the first");
     CHECK(!top.m_awvalid || top.m_awlen == 1, "a burst of %u", top.m_awlen + 1);
     watch_stalls();
+    readys.clock(top);
     if (top.m_awvalid && top.m_awready) aw_gone = true, addr = top.m_awaddr;
     if (top.m_wvalid && top.m_wready) {
       burst.push_back(top.m_wdata);

@@ -14,7 +14,7 @@
 // - every flit is taken; headers of either VC are welcome.
 // The mailbox table is the bench's own model; regfile_tb tests the real one.
 #include "Vvelo_completer.h"
-#include "tb.h"
+#include "axi_memory.h"
 
 namespace {
 
@@ -43,6 +43,7 @@ struct Slot {
 };
 
 struct Test : tb::Bench<Vvelo_completer> {
+  tb::Readys readys{random};
   Mailbox box[16];
   std::deque<tb::Flit> flits;
   std::deque<Expected> expected;
@@ -165,7 +166,8 @@ struct Test : tb::Bench<Vvelo_completer> {
   }
 
   void memory(unsigned aw, unsigned w, unsigned b) {
-    top.m_awready = random.percent(aw), top.m_wready = random.percent(w);
+    bool always = aw == 100 && w == 100;
+    top.m_awready = random.percent(aw) && readys.address(always), top.m_wready = random.percent(w) && readys.data(always);
     top.m_bvalid = landed > told_now && (latency ? flying[told_now].at + latency <= now : random.percent(b));
     top.m_bresp = top.m_bvalid && random.percent(errors_percent) ? 2 : 0;
   }
@@ -233,6 +235,7 @@ struct Test : tb::Bench<Vvelo_completer> {
     tell();
     if (top.ev_drop && !spoiled) refuse();
     landed -= tells;
+    readys.clock(top);
     if (top.m_awvalid && top.m_awready) {
       CHECK(!have_addr, "a second address before the data of the first");
       have_addr = true;
