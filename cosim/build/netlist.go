@@ -2,6 +2,7 @@ package build
 
 import (
 	"context"
+	_ "embed" // lutModel
 	"fmt"
 	"os"
 	"os/exec"
@@ -17,12 +18,19 @@ const (
 	netlistFile     = "netlist.v"
 	modelsFile      = "ice40_cells.v"                    // yosys' own models of the cells
 	modelsOfYosys   = "../share/yosys/ice40/cells_sim.v" // from the folder of its program, where it looks itself
+	lutFile         = "ice40_lut.sv"                     // lutModel, in the folder of a build
 )
 
-// synthesisArgs are those of yosys. Nets are split to bits: of a carry chain that is one vector a
-// simulator sees a loop.
+// lutModel takes the place of yosys' model of SB_LUT4, which Verilator turns into branches.
+//
+//go:embed ice40_lut.sv
+var lutModel []byte
+
+// synthesisArgs returns the arguments of yosys. Nets are split into bits, because Verilator takes a
+// carry chain in one vector for a combinational loop. Look-up tables are instances of lutModel.
 func synthesisArgs(files []string) []string {
-	return []string{"-q", "-p", "read_verilog -sv -DSYNTHESIS " + strings.Join(files, " ") + "; script " + synthesisScript + "; splitnets; write_verilog -noattr " + netlistFile}
+	return []string{"-q", "-p", "read_verilog -sv -DSYNTHESIS " + strings.Join(files, " ") + "; script " + synthesisScript +
+		"; chtype -set ice40_lut t:SB_LUT4; splitnets; write_verilog -noattr " + netlistFile}
 }
 
 // findYosys adds to the tools what a netlist needs.
@@ -45,8 +53,10 @@ func (s *Spec) synthesize(ctx context.Context, t *tools, log *buildLog, r *repor
 	if err != nil {
 		return fmt.Errorf("%w: models of the cells of an iCE40, which come with yosys: %w; apt-get install yosys", drivers.ErrEnvironment, err)
 	}
-	if err := writeFile(filepath.Join(dir, modelsFile), models); err != nil {
-		return err
+	for name, text := range map[string][]byte{modelsFile: models, lutFile: lutModel} {
+		if err := writeFile(filepath.Join(dir, name), text); err != nil {
+			return err
+		}
 	}
 	return r.took(&r.verilating, func() error { return log.run(ctx, dir, t.yosys, synthesisArgs(s.Files)...) })
 }

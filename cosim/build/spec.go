@@ -166,7 +166,7 @@ func (s *Spec) verilatorArgs() []string {
 		args = append(args, "-I"+s.Include)
 	}
 	if s.Netlist {
-		return append(args, "-DNO_ICE40_DEFAULT_ASSIGNMENTS", modelsFile, netlistFile) // ports with defaults are beyond Verilator 5.006
+		return append(args, "-DNO_ICE40_DEFAULT_ASSIGNMENTS", modelsFile, lutFile, netlistFile) // ports with defaults are beyond Verilator 5.006
 	}
 	return append(args, s.Files...)
 }
@@ -229,6 +229,7 @@ func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	}
 	if s.Netlist {
 		writePart(h, []byte(strings.Join(append(synthesisArgs(s.Files), t.yosysVersion, modelsFile), "\n")))
+		writePart(h, lutModel)
 	}
 	for _, name := range sortedNames(in) {
 		writePart(h, []byte(name))
