@@ -27,6 +27,8 @@ type Workload struct {
 	lots func(c *Config, n int) []lot
 	// buffers is how many messages a rank holds at a time.
 	buffers func(*Config) int
+	// active is how many ranks hold them; nil: all.
+	active func(*Config) int
 	// halfTrip: an iteration is a round trip, so half of it is a latency.
 	halfTrip bool
 	// posts: an iteration only posts a message, so iterations do not tell how far the workload is.
@@ -173,6 +175,7 @@ var pingpong = Workload{
 	Doc:   "rank 0 and the last rank bounce one message",
 	Sizes: []int{8}, Iterations: 100, Warmup: 10, halfTrip: true,
 	messages: func(*Config) int { return 2 },
+	active:   func(*Config) int { return 2 },
 	body: func(t *task, r *host.Rank, n int) error {
 		last := r.Size() - 1
 		switch r.ID() {
@@ -210,6 +213,7 @@ var multiPingpong = Workload{
 	Doc:   "every process of node 0 bounces a message with one of the last node (FC paper, section 5.3)",
 	Sizes: []int{host.EagerMax}, Iterations: 20, Warmup: 2, halfTrip: true,
 	messages: func(c *Config) int { return 2 * c.Procs },
+	active:   func(c *Config) int { return 2 * c.Procs },
 	check: func(c *Config) error {
 		if c.Nodes < 2 {
 			return fmt.Errorf("%w: multi-pingpong runs between two nodes: give --nodes at least 2", drivers.ErrConfig)

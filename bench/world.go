@@ -46,11 +46,11 @@ func (c *Config) world() world.Config {
 // openWorld opens the device, which can do what is needed, and enables every endpoint.
 func openWorld(ctx context.Context, c Config, trace drivers.TraceSink, needs drivers.Capabilities) (*World, error) {
 	on := c.world()
-	if err := c.checkMemory(&on); err != nil {
-		return nil, err
-	}
 	m, err := on.Layout(nil)
 	if err != nil {
+		return nil, err
+	}
+	if err := c.checkMemory(&on, m); err != nil {
 		return nil, err
 	}
 	threads := c.Threads

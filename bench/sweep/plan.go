@@ -1,10 +1,13 @@
 package sweep
 
 import (
+	"context"
 	"fmt"
 	"go/types"
 	"slices"
 	"strings"
+
+	"github.com/nicloop/nicloop/drivers/bounds"
 )
 
 // A Point is one run of a sweep.
@@ -20,11 +23,18 @@ type Point struct {
 	cells []cell // of the axes
 }
 
-// Points lists the runs, the last axis first to change and the seed before all.
-func (f *File) Points(p Program) ([]Point, error) {
+// Points lists the runs, the last axis first to change and the seed before all. It stops when ctx
+// is done: with many axes, planning can take minutes.
+func (f *File) Points(ctx context.Context, p Program) ([]Point, error) {
+	if err := f.checkSize(); err != nil {
+		return nil, err
+	}
 	var list []Point
 	index := make([]int, len(f.Axes))
 	for {
+		if ctx.Err() != nil {
+			return nil, context.Cause(ctx)
+		}
 		pt := f.at(index)
 		ok, err := f.wanted(&pt)
 		if err != nil {
@@ -33,6 +43,9 @@ func (f *File) Points(p Program) ([]Point, error) {
 		for k := range max(1, f.Seeds) {
 			if !ok {
 				break
+			}
+			if ctx.Err() != nil {
+				return nil, context.Cause(ctx)
 			}
 			one, err := f.seeded(pt, k)
 			if err != nil {
@@ -58,6 +71,18 @@ func (f *File) Points(p Program) ([]Point, error) {
 		return nil, f.Verb.where.errorf("where leaves no run")
 	}
 	return list, nil
+}
+
+// checkSize refuses a sweep of more points than any journal could keep, where-conditions or not.
+func (f *File) checkSize() error {
+	factors := []int{max(1, f.Seeds)}
+	for _, zip := range f.Axes {
+		factors = append(factors, len(zip[0].values))
+	}
+	if _, ok := bounds.Product(bounds.Runs, factors...); !ok {
+		return f.Verb.where.errorf("axes and seeds have more than %d combinations: remove values or seeds", bounds.Runs)
+	}
+	return nil
 }
 
 // at is the point at an index of each axis.

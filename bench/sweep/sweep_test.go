@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -78,13 +79,37 @@ plots:
 func TestPoints(t *testing.T) {
 	f, err := parse("good.yaml", []byte(good), fake{})
 	require.NoError(t, err)
-	points, err := f.Points(fake{})
+	points, err := f.Points(t.Context(), fake{})
 	require.NoError(t, err)
 	require.Len(t, points, 2*3*2, "nodes 4 has no room for slots 16")
 	require.Equal(t, "run a --device=model:?x=2 --nodes=2 --slots=8 --credit-slots=1 --seed=5 --json", strings.Join(points[0].Args, " "))
 	require.Equal(t, "run a --device=model:?x=2 --nodes=2 --slots=8 --credit-slots=1 --seed=6 --json", strings.Join(points[1].Args, " "))
 	require.Equal(t, "run b --device=model:?x=4 --nodes=4 --slots=8 --credit-slots=1 --seed=6 --json", strings.Join(points[11].Args, " "))
 	require.Equal(t, "good/nodes=2,what=a,slots=8,credit_slots=1", f.Test(&points[0]))
+}
+
+// A cancelledProgram cancels a context when the first point is checked.
+type cancelledProgram struct {
+	fake
+	cancel  func()
+	checked *int
+}
+
+func (p cancelledProgram) Check([]string) error {
+	*p.checked++
+	p.cancel()
+	return nil
+}
+
+// Planning a large sweep ends as soon as it is interrupted.
+func TestPointsCancelled(t *testing.T) {
+	f, err := parse("good.yaml", []byte(strings.Replace(good, "count: 2", "count: 100000", 1)), fake{})
+	require.NoError(t, err)
+	ctx, cancel := context.WithCancel(t.Context())
+	checked := 0
+	_, err = f.Points(ctx, cancelledProgram{cancel: cancel, checked: &checked})
+	require.ErrorIs(t, err, context.Canceled)
+	require.Equal(t, 1, checked)
 }
 
 // TestMistakes: every mistake is told with its line, and with what was meant.
@@ -111,6 +136,7 @@ func TestMistakes(t *testing.T) {
 		{"nodes * slots <= 32", "nodes * slots", `x.yaml:12: nodes * slots: expected a condition`},
 		{"nodes * slots <= 32", "nodes > 64", `where leaves no run`},
 		{"count: 2", "cuont: 2", `x.yaml:13: unknown key "cuont" in seeds, did you mean "count"?`},
+		{"count: 2", "count: 9000000000000000000", `x.yaml:3: axes and seeds have more than 10000000 combinations`},
 		{"count: 2", "count: 0", `x.yaml:13: count 0: expected at least 1`},
 		{"rows[].bytes", "rows[].btyes", `x.yaml:15: rows[].btyes: there is no key "btyes", did you mean "bytes"?`},
 		{"rows[].bytes", "rows.bytes", `x.yaml:15: rows.bytes: rows is a list: write rows[]`},
@@ -129,7 +155,7 @@ func TestMistakes(t *testing.T) {
 		require.NotEqual(t, good, text, c.old)
 		f, err := parse("x.yaml", []byte(text), fake{})
 		if err == nil {
-			_, err = f.Points(fake{})
+			_, err = f.Points(t.Context(), fake{})
 		}
 		var e *Error
 		require.ErrorAs(t, err, &e, "%s", c.new)
@@ -147,7 +173,7 @@ func measured(p *Point, seed float64) *batch.Record {
 func TestRows(t *testing.T) {
 	f, err := parse("good.yaml", []byte(good), fake{})
 	require.NoError(t, err)
-	points, err := f.Points(fake{})
+	points, err := f.Points(t.Context(), fake{})
 	require.NoError(t, err)
 	records := make([]*batch.Record, len(points))
 	for i := range points {
@@ -186,7 +212,7 @@ func TestDeviceAxis(t *testing.T) {
 	text := strings.Replace(strings.Replace(good, "flags: {device: 'model:?x={nodes}'}", "flags: {}", 1), "  what: [a, b]", "  what: [a, b]\n  device: ['rtl:', 'ideal:']", 1)
 	f, err := parse("x.yaml", []byte(text), fake{})
 	require.NoError(t, err)
-	points, err := f.Points(fake{})
+	points, err := f.Points(t.Context(), fake{})
 	require.NoError(t, err)
 	rows, err := f.Rows(&points[0], measured(&points[0], 5))
 	require.NoError(t, err)
@@ -202,7 +228,7 @@ func TestDeviceAxis(t *testing.T) {
 func TestChanges(t *testing.T) {
 	f, err := parse("good.yaml", []byte(good), fake{})
 	require.NoError(t, err)
-	points, err := f.Points(fake{})
+	points, err := f.Points(t.Context(), fake{})
 	require.NoError(t, err)
 	make1 := func(at int) *Table {
 		records := make([]*batch.Record, len(points))
@@ -253,7 +279,7 @@ func TestChanges(t *testing.T) {
 func TestJournal(t *testing.T) {
 	f, err := parse("good.yaml", []byte(good), fake{})
 	require.NoError(t, err)
-	points, err := f.Points(fake{})
+	points, err := f.Points(t.Context(), fake{})
 	require.NoError(t, err)
 	name := filepath.Join(t.TempDir(), "runs.jsonl")
 	program := filepath.Join(t.TempDir(), "program")

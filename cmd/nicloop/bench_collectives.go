@@ -57,7 +57,7 @@ times would choose, as host/table.go has it.`,
 	fs.SortFlags = false
 	fs.StringVar(&o.Device, "device", o.Device, "what stands behind the driver (nicloop device list)")
 	fs.IntSliceVar(&o.Ranks, "ranks", o.Ranks, "numbers of ranks, one on each node")
-	fs.IntSliceVar(&o.Sizes, "sizes", o.Sizes, "bytes of a message, or of a block of it where each pair of ranks has one")
+	sizesVar(fs, &o.Sizes, "sizes", o.Sizes, "bytes of a message, or of a block of it where each pair of ranks has one")
 	fs.BoolVar(&table, "table", false, "print the table that the times would make")
 	fs.BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.MarkFlagsMutuallyExclusive("table", "json")

@@ -22,9 +22,7 @@ var boundOf = map[string]float64{
 	"ack-cycles": bounds.WireCycles, "threshold": bounds.WireCycles, "bias": bounds.WireCycles,
 	"window": bounds.Cycles, "waves-from": bounds.Cycles, "around": bounds.Cycles,
 	"checkpoint": bounds.Cycles, "waves-last": bounds.Cycles, "slower-than": bounds.Cycles,
-	"size": bounds.Bytes, "sizes": bounds.Bytes, "msglen": bounds.Bytes, "chunk": bounds.Bytes,
 	"most":     bounds.Count,
-	"memory":   bounds.Bytes >> 20, // MB
 	"seed":     math.Inf(1),
 	"waves-to": math.Inf(1), // the default is the end of time
 	"hold":     math.Inf(1), // checked against its register

@@ -49,7 +49,7 @@ ends in the receiver's mailbox, a put with the notification at the target.
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.StringVar(&c.Device, "device", "rtl:", "what stands behind the driver: rtl:[?KEY=VALUE&…]")
-	fs.IntVar(&c.Size, "size", 8, "bytes of the packet, at most one fragment of a put")
+	sizeVar(fs, &c.Size, "size", 8, "bytes of the packet, at most one fragment of a put")
 	fs.IntVar(&c.Hops, "hops", 1, "links between the two nodes, which stand in a row")
 	fs.BoolVar(&c.Cold, "cold", false, "no packet before the measured one: no translation is cached")
 	fs.BoolVar(&asJSON, "json", false, "print as JSON")

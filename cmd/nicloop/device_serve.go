@@ -50,7 +50,7 @@ Time passes by itself (clock=wall). The socket is this user's alone.`,
 		},
 	}
 	cmd.Flags().StringVar(&c.Socket, "socket", "", "`PATH` of the socket to serve at")
-	cmd.Flags().IntVar(&memory, "memory", 64, "MB of DMA memory of each node, for all programs")
+	mebibytesVar(cmd.Flags(), &memory, "memory", 64, "DMA memory of each node, for all programs; a number without a unit counts MiB")
 	cmd.Flags().Uint64Var(&c.Hold, "hold", broker.DefaultHold, "cycles that the full mailbox or ring of one process may hold others up, altogether")
 	return cmd
 }

@@ -74,7 +74,7 @@ func (f *imbFlags) add(cmd *cobra.Command) {
 	fs.IntVar(&f.c.Run.Nodes, "nodes", d.Run.Nodes, "nodes")
 	fs.IntVar(&f.c.Run.Procs, "procs", d.Run.Procs, "processes per node")
 	fs.IntVar(&f.c.MinProcs, "npmin", d.MinProcs, "fewest processes of a benchmark")
-	fs.IntSliceVar(&f.msglen, "msglen", nil, "message lengths in bytes")
+	sizesVar(fs, &f.msglen, "msglen", nil, "message lengths, such as 8,2k,1M")
 	fs.StringVar(&f.msglog, "msglog", "0:11", "[MIN:]MAX: lengths 0 and 2^MIN to 2^MAX")
 	fs.IntVar(&f.c.Iterations, "iter", d.Iterations, "repetitions")
 	fs.IntVar(&f.c.Warmup, "warmup", d.Warmup, "repetitions before them that do not count")

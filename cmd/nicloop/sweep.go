@@ -1,6 +1,7 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io"
@@ -108,7 +109,7 @@ func (f *sweepFlags) read(cmd *cobra.Command, name string) (s *sweeping, err err
 	if f.dir == "" {
 		f.dir = filepath.Join("nicloop-out", "sweep-"+s.file.Name)
 	}
-	if s.points, err = s.file.Points(verbs{}); err != nil {
+	if s.points, err = s.file.Points(cmd.Context(), verbs{}); err != nil {
 		return nil, err
 	}
 	if f.against != "" {
@@ -142,9 +143,9 @@ func (s *sweeping) open() (err error) {
 		fmt.Fprintf(s.cmd.ErrOrStderr(), "nicloop: runs of another build of nicloop in %s: %d; they are measured anew\n", s.f.dir, n)
 	}
 	for i := range s.points {
-		r, ok, err := s.journal.Get(&s.points[i])
-		if err != nil {
-			return err
+		r, ok, err := s.journal.Get(&s.points[i]) // may hash the sources of a device
+		if err = errors.Join(err, context.Cause(s.cmd.Context())); err != nil {
+			return errors.Join(err, s.journal.Close())
 		}
 		if ok {
 			s.records[i] = &r
@@ -374,6 +375,9 @@ func (s *sweeping) plan() error {
 	packets, seconds, byRate, unknown := 0.0, 0.0, 0, 0
 	for i := range s.points {
 		p := &s.points[i]
+		if ctx := s.cmd.Context(); ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 		n, counted := packetsOf(p.Args)
 		packets += n
 		switch real, ok := known.of(s.file.Test(p), p.Device, p.Seed); {

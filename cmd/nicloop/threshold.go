@@ -10,6 +10,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/bounds"
 	"github.com/nicloop/nicloop/host/threshold"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -30,7 +31,7 @@ func (f *thresholdFlags) add(fs *pflag.FlagSet) {
 	d := bench.DefaultThresholds()
 	fs.StringVar(&f.threshold, "eager-threshold", "", "messages of up to so many `BYTES` are eager; auto: each pair of ranks finds how many, by the overlap that is lost (default: 2048, what VELO carries)")
 	fs.BoolVar(&f.start, "eager-from-start", false, "all pairs have the threshold and its buffers from the start, not from their first such message on")
-	fs.IntVar(&f.buffers, "eager-buffers", d.Buffers, "bytes of a rank for eager messages that VELO does not carry, at most")
+	sizeVar(fs, &f.buffers, "eager-buffers", d.Buffers, "bytes of a rank for eager messages that VELO does not carry, at most")
 	fs.DurationVar(&f.idle, "eager-idle", time.Duration(d.Idle/drivers.Nanosecond), "for how long of simulated time such a buffer is not used before it is taken back; 0: for ever")
 	fs.StringVar(&f.handshake, "eager-handshake", threshold.Full.String(), "how a pair changes its threshold: full in-band, or partial, which stops it meanwhile; notready: no buffers, the sender puts where the receive is, and asks again until that is ready")
 }
@@ -51,9 +52,9 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 	}
 	e := bench.Thresholds{All: f.start, Buffers: f.buffers, Idle: drivers.Time(f.idle.Nanoseconds()) * drivers.Nanosecond}
 	if f.threshold != autoThreshold {
-		n, err := strconv.Atoi(f.threshold)
+		n, err := bounds.ParseBytes(f.threshold)
 		if err != nil || n < 1 {
-			return misused("--eager-threshold %q: expected a number of bytes, or auto", f.threshold)
+			return misused("--eager-threshold %q: expected a number of bytes, such as 4096 or 64k, or auto", f.threshold)
 		}
 		e.Threshold = n
 	} else if f.start {

@@ -62,7 +62,7 @@ Debian's packages at first (scripts/vm-image) and kept in the user's cache.
 	fs.StringVar(&f.device, "device", "rtl:", "what is behind the slot")
 	fs.StringVar(&f.driver, "driver", "none", "who has the device in the guest: none (files of its BARs, memory in huge pages), uio_pci_generic (INTA too), vfio-pci (behind an IOMMU, MSI-X)")
 	fs.IntVar(&f.nodes, "nodes", 1, "nodes of the system: as many guests run the command, each with one in its slot")
-	fs.IntVar(&f.memory, "memory", vm.DefaultMemory>>20, "MB of memory of each guest")
+	mebibytesVar(fs, &f.memory, "memory", vm.DefaultMemory>>20, "memory of each guest; a number without a unit counts MiB")
 	fs.BoolVar(&f.console, "console", false, "show what the kernel says, on standard error")
 	fs.BoolVar(&f.times, "times", false, "say how long it took, on standard error")
 	return cmd

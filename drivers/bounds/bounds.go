@@ -17,6 +17,8 @@ const (
 	Count = 1_000_000_000
 	// Seeds bounds how many seeds one command may run.
 	Seeds = 1_000_000
+	// Runs bounds the runs of a sweep, before its conditions select some of them.
+	Runs = 10_000_000
 	// Nodes bounds the nodes of a simulated network.
 	Nodes = 1 << 20
 	// WireCycles bounds the latency of one wire or one stage of a router; it fits an int16.

@@ -13,6 +13,7 @@ import (
 // A MemoryError says that a request needs more memory than there is.
 type MemoryError struct {
 	What  string  // needs it
+	Of    string  // what is short: memory, or address space
 	Needs float64 // bytes, estimated
 	Has   float64 // bytes
 	Total bool    // Has is all memory of the machine or its limit, not what is free now
@@ -24,7 +25,7 @@ func (e *MemoryError) Error() string {
 	if e.Total {
 		has = "is all that this machine or its limit allows"
 	}
-	return fmt.Sprintf("%s needs about %s of memory, %s %s: lower %s", e.What, FormatBytes(e.Needs), FormatBytes(e.Has), has, e.Lower)
+	return fmt.Sprintf("%s needs about %s of %s, %s %s: lower %s", e.What, FormatBytes(e.Needs), e.Of, FormatBytes(e.Has), has, e.Lower)
 }
 
 // CheckMemory compares an estimate with the memory of this process: that of the machine, of its
@@ -34,11 +35,21 @@ func CheckMemory(what string, needs float64, lower string) error {
 	total, free := memory(os.DirFS("/"))
 	switch {
 	case needs > total:
-		return &MemoryError{What: what, Needs: needs, Has: total, Total: true, Lower: lower}
+		return &MemoryError{What: what, Of: "memory", Needs: needs, Has: total, Total: true, Lower: lower}
 	case needs > free:
-		return &MemoryError{What: what, Needs: needs, Has: free, Lower: lower}
+		return &MemoryError{What: what, Of: "memory", Needs: needs, Has: free, Lower: lower}
 	}
 	return nil
+}
+
+// CheckAddressSpace compares how much a request reserves with the limit of the address space
+// (ulimit -v), if there is one. It returns a *MemoryError if the request exceeds it.
+func CheckAddressSpace(what string, reserves float64, lower string) error {
+	limit, used, ok := limitOfAddressSpace(os.DirFS("/"))
+	if !ok || reserves <= limit-used {
+		return nil
+	}
+	return &MemoryError{What: what, Of: "address space", Needs: reserves, Has: max(0, limit-used), Total: true, Lower: lower}
 }
 
 // FormatBytes writes a number of bytes with its binary unit.
