@@ -10,6 +10,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/capture"
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/rma"
@@ -81,7 +82,7 @@ func MeasureBudget(ctx context.Context, c BudgetConfig) (b *Budget, err error) {
 		return nil, err
 	}
 	r := &budgetRig{c: c, flight: &capture.Flight{}}
-	sys, err := drivers.Open(ctx, c.uri(), drivers.Options{
+	sys, err := registry.Open(ctx, c.uri(), drivers.Options{
 		Nodes: c.Hops + 1, MemoryBytes: budgetMemory, Trace: r.flight, Progress: c.Building,
 	})
 	if err != nil {

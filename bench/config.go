@@ -8,7 +8,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -85,7 +85,7 @@ type Config struct {
 	System func(drivers.System) `json:"-"`
 	// Opened and Finished are given the device before the first rank starts and
 	// after the last one has ended, to set and to read what no rank does.
-	// Open opens the device; nil: drivers.Open.
+	// Open opens the device; nil: registry.Open.
 	Open     func(context.Context, string, drivers.Options) (drivers.System, error) `json:"-"`
 	Opened   func(drivers.Timed) error                                              `json:"-"`
 	Finished func(drivers.Timed) error                                              `json:"-"`
@@ -134,10 +134,10 @@ func (c *Config) Validate() error {
 		return bad("%d processes per node: expected 1 to %d, the VPIDs of a node", c.Procs, regs.VPIDs)
 	case c.Ranks() < 2:
 		return bad("a world of one rank has nobody to talk to: give --nodes or --procs at least 2")
-	case c.Iterations < 1 || c.Iterations > bounds.Count:
-		return bad("%d iterations: expected 1 to %d", c.Iterations, bounds.Count)
-	case c.Warmup < 0 || c.Warmup > bounds.Count:
-		return bad("%d warm-up iterations: expected 0 to %d", c.Warmup, bounds.Count)
+	case c.Iterations < 1 || c.Iterations > limits.Count:
+		return bad("%d iterations: expected 1 to %d", c.Iterations, limits.Count)
+	case c.Warmup < 0 || c.Warmup > limits.Count:
+		return bad("%d warm-up iterations: expected 0 to %d", c.Warmup, limits.Count)
 	case c.Offset < 0:
 		return bad("an offset of %d ps: expected more than 0", c.Offset)
 	case c.SlotTime < 0 || c.SlotTime > MaxSlotTime:

@@ -3,7 +3,7 @@ package bench
 import (
 	"fmt"
 
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/world"
 )
@@ -56,8 +56,8 @@ func (c *Config) checkMemory(w *world.Config, node *world.Layout) error {
 		lower += ", or add --blocks=false"
 	}
 	logged.WithField("memory_bytes", int64(needs)).Debug("memory estimated")
-	if err := bounds.CheckMemory(what, needs, lower); err != nil {
+	if err := limits.CheckMemory(what, needs, lower); err != nil {
 		return err
 	}
-	return bounds.CheckAddressSpace(what, float64(c.Nodes)*float64(node.Bytes()), lower)
+	return limits.CheckAddressSpace(what, float64(c.Nodes)*float64(node.Bytes()), lower)
 }

@@ -18,6 +18,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/capture/tsharktest"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/rma/conformance"
@@ -30,7 +31,7 @@ func bodies(t *testing.T, nodes int, f func(t *testing.T, uri string)) {
 		if testing.Short() {
 			t.Skip("builds a simulator")
 		}
-		sys, err := drivers.Open(context.Background(), "rtl:", drivers.Options{Nodes: nodes})
+		sys, err := registry.Open(context.Background(), "rtl:", drivers.Options{Nodes: nodes})
 		if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 			t.Skipf("no simulator here: %v", err)
 		}
@@ -55,7 +56,7 @@ func TestCapturesOfConformance(t *testing.T) {
 				var file bytes.Buffer
 				w, err := capture.NewWriter(&file)
 				require.NoError(t, err)
-				sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: c.Nodes, MemoryBytes: c.Memory, Trace: w})
+				sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: c.Nodes, MemoryBytes: c.Memory, Trace: w})
 				require.NoError(t, err)
 				require.NoError(t, c.Run(sys.(drivers.Timed), 1))
 				require.NoError(t, sys.Close())

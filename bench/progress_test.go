@@ -8,6 +8,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -34,7 +35,7 @@ func (m machine) Room(lines int) bool {
 func allToAll(t *testing.T, depth int, room func(p *vtime.Proc, lines int) bool) (times [][]drivers.Time, no int) {
 	const ranks, slots, bytes = 6, 8, 700
 	const box = ranks * slots * regs.SlotBytes
-	sys, err := drivers.Open(context.Background(), "ideal:?latency=20", drivers.Options{Nodes: 2, MemoryBytes: ranks / 2 * box})
+	sys, err := registry.Open(context.Background(), "ideal:?latency=20", drivers.Options{Nodes: 2, MemoryBytes: ranks / 2 * box})
 	require.NoError(t, err)
 	defer sys.Close()
 	cost := host.DefaultCost()

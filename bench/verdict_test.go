@@ -12,6 +12,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	hdl "github.com/nicloop/nicloop/rtl"
@@ -88,7 +89,7 @@ func TestVerdictLostCredits(t *testing.T) {
 	}
 	require.Empty(t, verdictOf(t, c, waits).Lost)
 	c.Open = func(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
-		sys, err := drivers.Open(ctx, uri, opt)
+		sys, err := registry.Open(ctx, uri, opt)
 		if err != nil {
 			return nil, err
 		}
@@ -144,7 +145,7 @@ func TestVerdictLinksStand(t *testing.T) {
 		require.Empty(t, v.Lost, c.device)
 
 		full.Open = func(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
-			sys, err := drivers.Open(ctx, uri, opt)
+			sys, err := registry.Open(ctx, uri, opt)
 			if err != nil {
 				return nil, err
 			}

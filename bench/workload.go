@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -92,7 +93,7 @@ func FindWorkload(name string) (*Workload, error) {
 		}
 		names = append(names, w.Name)
 	}
-	return nil, fmt.Errorf("%w: unknown workload %q%s; known: %v", drivers.ErrConfig, name, drivers.Nearest(name, names), names)
+	return nil, fmt.Errorf("%w: unknown workload %q%s; known: %v", drivers.ErrConfig, name, suggest.Nearest(name, names), names)
 }
 
 // A task is a workload at one message size, shared by the ranks that run it, perhaps on

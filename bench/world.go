@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/translog"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/world"
@@ -59,7 +60,7 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink, needs dri
 	}
 	open := c.Open
 	if open == nil {
-		open = drivers.Open
+		open = registry.Open
 	}
 	sys, err := open(ctx, c.Device, drivers.Options{
 		Nodes: c.Nodes, MemoryBytes: m.Bytes(), Trace: trace, Threads: threads, Needs: world.Needs | needs,

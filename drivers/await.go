@@ -2,7 +2,6 @@ package drivers
 
 import (
 	"context"
-	"errors"
 	"fmt"
 )
 
@@ -31,9 +30,6 @@ type Waiter interface {
 	// Close makes the current Wait and all later ones return ErrClosed.
 	Close() error
 }
-
-// ErrQuiescent is returned by a wait that cannot end: no event is left in the simulated hardware.
-var ErrQuiescent = errors.New("the hardware is quiescent and the awaited event cannot occur")
 
 // Waiters are the Waiters of a Timed system's devices. The system's Run passes every stop to
 // NoteStop.

@@ -24,6 +24,12 @@ var (
 	ErrRunEnded = errors.New("the run has ended")
 	// ErrConfig: the request is invalid.
 	ErrConfig = errors.New("bad configuration")
+	// ErrQuiescent is returned by a wait that cannot end: no event is left in the simulated hardware.
+	ErrQuiescent = errors.New("the hardware is quiescent and the awaited event cannot occur")
+	// ErrTablesFull: the translation tables have no entry for a region, and none becomes free by
+	// itself. ErrTablesBusy: entries become free once the hardware has unmapped others.
+	ErrTablesFull = errors.New("the translation tables are full")
+	ErrTablesBusy = errors.New("the translation tables have no entry yet")
 )
 
 // AXI error responses.

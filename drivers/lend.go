@@ -1,9 +1,6 @@
 package drivers
 
-import (
-	"errors"
-	"os"
-)
+import "os"
 
 // A Lender is a System that a broker can share with other processes (CanLend): pieces of its memory
 // can be mapped by them, and a fault of one of them need not end the system.
@@ -45,9 +42,3 @@ type Tables interface {
 	// UnmapAll removes all mappings of a process and waits until the NIC no longer caches any.
 	UnmapAll(vpid int) error
 }
-
-// Errors of Tables.
-var (
-	ErrTablesFull = errors.New("the translation tables are full")
-	ErrTablesBusy = errors.New("the translation tables have no entry yet")
-)

@@ -16,10 +16,10 @@ const (
 	Microsecond      = 1000 * Nanosecond
 	Millisecond      = 1000 * Microsecond
 	Second           = 1000 * Millisecond
-)
 
-// Never is the time of an event that does not occur.
-const Never = Time(1<<63 - 1)
+	// Never is the time of an event that does not occur.
+	Never Time = 1<<63 - 1
+)
 
 // Nanoseconds returns t in nanoseconds.
 func (t Time) Nanoseconds() float64 { return float64(t) / float64(Nanosecond) }

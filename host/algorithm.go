@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -105,7 +106,7 @@ func (k Collective) Check(name string) error {
 		return nil
 	}
 	names := k.Algorithms()
-	return fmt.Errorf("%w: no algorithm %q of %s%s; known: %v", drivers.ErrConfig, name, k, drivers.Nearest(name, names), names)
+	return fmt.Errorf("%w: no algorithm %q of %s%s; known: %v", drivers.ErrConfig, name, k, suggest.Nearest(name, names), names)
 }
 
 // Longest returns the largest number of blocks that one message of the named algorithm can hold.

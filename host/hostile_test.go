@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/host/match"
 	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/rendezvous"
@@ -257,7 +258,7 @@ func TestForgedMessages(t *testing.T) {
 				return errors.New("rank 0 accepted all packets")
 			})
 			require.ErrorIs(t, err, got)
-			var peer *drivers.PeerError
+			var peer *peererror.Error
 			require.ErrorAs(t, err, &peer)
 			require.Equal(t, "rank 1", peer.Peer)
 			require.Contains(t, peer.Field, c.field)

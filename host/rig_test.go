@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/rma"
 	"github.com/nicloop/nicloop/velo"
@@ -63,7 +64,7 @@ func newRig(t testing.TB, p plan) *rig {
 	box := (slots*regs.SlotBytes + rigPages - 1) &^ (rigPages - 1)
 	heaps := p.procs * (rigNoti + box)
 	tables := heaps + p.procs*p.heap
-	opened, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: p.nodes, MemoryBytes: tables + p.tables})
+	opened, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: p.nodes, MemoryBytes: tables + p.tables})
 	require.NoError(t, err)
 	t.Cleanup(func() { opened.Close() })
 	g := &rig{sys: opened.(drivers.Timed), watch: map[drivers.WatchID]*rigProc{}}

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/path/ring"
 	"github.com/nicloop/nicloop/rma"
@@ -64,7 +65,7 @@ func (c *Comm) NewWindow(mine []byte) (*Window, error) {
 	for i := range w.remote {
 		p := windowPart{binary.LittleEndian.Uint64(all[16*i:]), binary.LittleEndian.Uint64(all[16*i+8:])}
 		if p.bytes > ring.AddressEnd || p.at > ring.AddressEnd-p.bytes {
-			return nil, drivers.BadField(c.World(i), "address of a window", fmt.Sprintf("0x%x", p.at), "memory for its %d bytes", p.bytes)
+			return nil, peererror.BadField(c.World(i), "address of a window", fmt.Sprintf("0x%x", p.at), "memory for its %d bytes", p.bytes)
 		}
 		w.remote[i] = p
 	}

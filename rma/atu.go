@@ -171,7 +171,7 @@ func (a *ATU) mapPages(dev drivers.Device, owner int, off, n uint64, r Rights) (
 		if len(a.cleared)+len(a.fenced) > 0 {
 			return 0, ErrTryAgain
 		}
-		return 0, fmt.Errorf("%w: %d bytes at 0x%x find no entries; make them larger or map less", ErrTablesFull, n, off)
+		return 0, fmt.Errorf("%w: %d bytes at 0x%x find no entries; make them larger or map less", drivers.ErrTablesFull, n, off)
 	}
 	p := pageShifts[size]
 	for i := range m.n {

@@ -120,7 +120,7 @@ func TestTablesFull(t *testing.T) {
 			list = append(list, nla)
 		}
 	}
-	require.ErrorIs(t, err, ErrTablesFull)
+	require.ErrorIs(t, err, drivers.ErrTablesFull)
 	require.Len(t, list, 12) // 24 of the entries are for pages of 4 KB
 	r.quiet()                // the flush of the beginning
 	require.NoError(t, a.Unmap(list[3]))

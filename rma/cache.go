@@ -3,6 +3,8 @@ package rma
 import (
 	"errors"
 	"fmt"
+
+	"github.com/nicloop/nicloop/drivers"
 )
 
 // CacheConfig limits the regions that stay mapped. Regions in use may exceed the limits; then no
@@ -125,7 +127,7 @@ func (p *Port) makeRoom(bytes uint64) error {
 // tablesFull evicts a region when the tables have no free entries. The entries become free when the
 // NIC has dropped its cached translations.
 func (p *Port) tablesFull(err error) error {
-	if !errors.Is(err, ErrTablesFull) {
+	if !errors.Is(err, drivers.ErrTablesFull) {
 		return err
 	}
 	gone, evictErr := p.evict()

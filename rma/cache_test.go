@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -166,5 +167,5 @@ func TestRegisterEvictsForFullTables(t *testing.T) {
 	}
 	r.quiet()
 	_, err = p.Register(dataAt, 0x2000, ReadOnly)
-	require.ErrorIs(t, err, ErrTablesFull, "all regions are in use")
+	require.ErrorIs(t, err, drivers.ErrTablesFull, "all regions are in use")
 }

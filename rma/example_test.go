@@ -6,6 +6,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/rma"
 )
 
@@ -26,7 +27,7 @@ func Example() {
 }
 
 func putOne(ctx context.Context) error {
-	sys, err := drivers.Open(ctx, "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 1 << 20})
+	sys, err := registry.Open(ctx, "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 1 << 20})
 	if err != nil {
 		return err
 	}

@@ -36,7 +36,7 @@ func (p *Port) Gate(bytes int) (*Gate, error) {
 	pages := (bytes + 2*(pageBytes-1)) / pageBytes
 	first, ok := a.tables[size].runs.take(pages)
 	if !ok {
-		return nil, fmt.Errorf("%w: %d bytes of addresses find no entries", ErrTablesFull, bytes)
+		return nil, fmt.Errorf("%w: %d bytes of addresses find no entries", drivers.ErrTablesFull, bytes)
 	}
 	g := &Gate{port: p, owner: p.self.VPID, m: mapping{run: run{first, pages}, size: size}}
 	g.m.gate = g

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -23,7 +24,7 @@ type Config struct {
 	NotiBase    uint64 // offset of the ring in memory, NotiSlots * 16 bytes in one segment
 	ATU         *ATU   // of the process's node
 	Cache       CacheConfig
-	Domain      uint16 // protection domain of the process, the same as for VELO; 0: drivers.DefaultDomain
+	Domain      uint16 // protection domain of the process, the same as for VELO; 0: process.DefaultDomain
 }
 
 // Stats are the counters of a port.
@@ -93,10 +94,10 @@ func (p *Port) enable(cfg Config) error {
 	if err != nil {
 		return err
 	}
-	if err := drivers.SwitchOff(p.dev, regs.NotiCtrl(v), regs.NotiCtrlBusy); err != nil {
+	if err := process.Disable(p.dev, regs.NotiCtrl(v), regs.NotiCtrlBusy); err != nil {
 		return err
 	}
-	if err := drivers.Join(p.dev, v, cfg.Domain); err != nil {
+	if err := process.Join(p.dev, v, cfg.Domain); err != nil {
 		return err
 	}
 	clear(p.ring.words) // a sequence number of an earlier use would look like a new notification
@@ -122,10 +123,10 @@ func (p *Port) enable(cfg Config) error {
 // Close closes the port. All its descriptors must have reached the NIC: queued operations are
 // discarded and started ones are sent, but their responses are not awaited. When Close returns, the
 // NIC holds no translations of the process's pages and accesses neither these pages nor the ring.
-// The process keeps its domain until [drivers.Leave].
+// The process keeps its domain until [process.Leave].
 func (p *Port) Close() error {
 	v := uint8(p.self.VPID)
-	if err := drivers.Shut(p.dev, v, regs.NotiCtrl(v), regs.NotiCtrlBusy, regs.LevelDescriptors.Mask()|regs.LevelFragments.Mask()); err != nil {
+	if err := process.DisableAndDrain(p.dev, v, regs.NotiCtrl(v), regs.NotiCtrlBusy, regs.LevelDescriptors.Mask()|regs.LevelFragments.Mask()); err != nil {
 		return err
 	}
 	return p.atu.evict(p.dev, p.self.VPID)

@@ -10,6 +10,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the random tests")
@@ -33,7 +34,7 @@ type rig struct {
 func newRig(t testing.TB, nodes, memory int) *rig { return newRigOn(t, "ideal:", nodes, memory) }
 
 func newRigOn(t testing.TB, uri string, nodes, memory int) *rig {
-	s, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: nodes, MemoryBytes: memory})
+	s, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: nodes, MemoryBytes: memory})
 	require.NoError(t, err)
 	r := &rig{Timed: s.(drivers.Timed), t: t, ports: map[Peer]*Port{}}
 	for n := range nodes {

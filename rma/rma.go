@@ -14,10 +14,6 @@ const MaxBytes = 1 << 23
 // NIC has dropped its cached translations of unmapped pages. Call Poll, then try again.
 var ErrTryAgain = errors.New("rma: no room now, try again")
 
-// ErrTablesFull: the node's translation tables have no entries for a region, and no pending unmap
-// will free any.
-var ErrTablesFull = errors.New("rma: the translation tables are full")
-
 // An NLA is a network logical address: an address in registered memory that is valid in every
 // process. The ATU never allocates NLA 0.
 type NLA uint64

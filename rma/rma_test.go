@@ -6,6 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -165,7 +166,7 @@ func TestClose(t *testing.T) {
 	require.Zero(t, r.reg(0, regs.Level(0)))
 	require.Zero(t, r.reg(0, regs.NotiCtrl(0)))
 	require.Empty(t, a.atu.mapped)
-	require.NoError(t, drivers.Leave(r.Device(0), 0))
+	require.NoError(t, process.Leave(r.Device(0), 0))
 	require.Zero(t, r.reg(0, regs.PDID(0)))
 	r.quiet()
 	// Of another domain, the next process cannot reach the peer.

@@ -25,7 +25,7 @@ type Config struct {
 	CreditSlots int              `json:"credit_slots"` // of these, slots for credit packets
 	Piggyback   bool             `json:"piggyback"`
 	Division    mailbox.Division `json:"division"` // of data slots that cannot be split evenly among the peers
-	Domain      uint16           `json:"domain"`   // protection domain of the world; 0: drivers.DefaultDomain
+	Domain      uint16           `json:"domain"`   // protection domain of the world; 0: process.DefaultDomain
 }
 
 // An Addr is the location of a process.

@@ -8,6 +8,8 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/cache"
+	"github.com/nicloop/nicloop/drivers/peererror"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 )
@@ -100,10 +102,10 @@ func (e *Endpoint) enable(base, slots uint64, domain uint16) error {
 	if err != nil {
 		return err
 	}
-	if err := drivers.SwitchOff(e.dev, regs.MboxCtrl(v), regs.MboxCtrlBusy); err != nil {
+	if err := process.Disable(e.dev, regs.MboxCtrl(v), regs.MboxCtrlBusy); err != nil {
 		return err
 	}
-	if err := drivers.Join(e.dev, v, domain); err != nil {
+	if err := process.Join(e.dev, v, domain); err != nil {
 		return err
 	}
 	if err := e.zeroSlots(base, slots); err != nil {
@@ -163,9 +165,9 @@ func CheckDevice(dev drivers.Device) error {
 
 // Close closes the endpoint. All its lines must have reached the NIC. Packets in flight leave, none
 // arrives any more, and the hardware no longer writes to the mailbox. The process keeps its domain
-// until [drivers.Leave].
+// until [process.Leave].
 func (e *Endpoint) Close() error {
-	return drivers.Shut(e.dev, e.vpid, regs.MboxCtrl(e.vpid), regs.MboxCtrlBusy, regs.LevelLines.Mask())
+	return process.DisableAndDrain(e.dev, e.vpid, regs.MboxCtrl(e.vpid), regs.MboxCtrlBusy, regs.LevelLines.Mask())
 }
 
 // Credited returns one peer that Send refused and for which there are credits again; ok is false
@@ -323,7 +325,7 @@ func (e *Endpoint) take(s mailbox.Slot, pkt *Packet) (bool, error) {
 		return false, &SlotError{Self: e.self, Node: int(s.SrcNode), VPID: int(s.SrcVPID), Err: s.Err}
 	}
 	if from == e.self && e.flow != nil { // a process has no credits for itself
-		return false, fmt.Errorf("velo: rank %d: %w", e.self, drivers.BadField(from, "source", "this process", "another process of the world"))
+		return false, fmt.Errorf("velo: rank %d: %w", e.self, peererror.BadField(from, "source", "this process", "another process of the world"))
 	}
 	if s.Overflow && e.overflow != s.Seq { // report it once; the next call returns the packet
 		e.overflow = s.Seq

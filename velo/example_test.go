@@ -6,6 +6,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -20,7 +21,7 @@ func Example() {
 }
 
 func sendOne(ctx context.Context) error {
-	sys, err := drivers.Open(ctx, "ideal:", drivers.Options{Nodes: 2, Needs: drivers.CanPIO | drivers.CanDMA | drivers.CanAwait})
+	sys, err := registry.Open(ctx, "ideal:", drivers.Options{Nodes: 2, Needs: drivers.CanPIO | drivers.CanDMA | drivers.CanAwait})
 	if err != nil {
 		return err
 	}

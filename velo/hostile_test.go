@@ -7,7 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 )
@@ -33,7 +33,7 @@ func TestForgedPackets(t *testing.T) {
 				require.NoError(t, f.deliver(c.kind, c.payload, c.piggyback, c.credits))
 				var p Packet
 				_, err := e.Poll(&p)
-				var peer *drivers.PeerError
+				var peer *peererror.Error
 				require.ErrorAs(t, err, &peer)
 				require.Equal(t, "rank 1", peer.Peer)
 				require.Contains(t, peer.Field, c.field)
@@ -51,7 +51,7 @@ func TestPacketFromSelf(t *testing.T) {
 		require.NoError(t, f.deliver(mailbox.Data, []byte("x"), false, 0))
 		var p Packet
 		_, err := e.Poll(&p)
-		var peer *drivers.PeerError
+		var peer *peererror.Error
 		require.ErrorAs(t, err, &peer)
 		require.Equal(t, "source", peer.Field)
 	}

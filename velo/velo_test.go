@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/stretchr/testify/require"
@@ -249,7 +250,7 @@ func TestClose(t *testing.T) {
 	require.NoError(t, e.Close())
 	require.Zero(t, f.regs[regs.MboxCtrl(0)])
 	f.regs[regs.Level(0)] = 1 << regs.LevelLines.LSB()
-	require.ErrorIs(t, e.Close(), drivers.ErrHeld)
+	require.ErrorIs(t, e.Close(), process.ErrNotDrained)
 	f.regs[regs.Level(0)] = 3 << regs.LevelDescriptors.LSB()
 	require.NoError(t, e.Close(), "descriptors are not VELO's")
 }

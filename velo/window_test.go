@@ -9,6 +9,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"
@@ -33,7 +34,7 @@ func (c *careless) WritePIO(off uint32, line []byte) error {
 
 // pair opens process 0 of two nodes.
 func pair(t *testing.T, slots int, wrap func(drivers.Device) drivers.Device) (drivers.System, [2]*velo.Endpoint) {
-	sys, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 1 << 16})
+	sys, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 1 << 16})
 	require.NoError(t, err)
 	dir := velo.NewDirectory([]velo.Addr{{Node: 0}, {Node: 1}})
 	var ends [2]*velo.Endpoint

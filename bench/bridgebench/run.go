@@ -14,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/build"
 	_ "github.com/nicloop/nicloop/cosim/rtl" // registers rtl:
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
@@ -191,7 +192,7 @@ type side struct {
 }
 
 func (x *side) start(ctx context.Context) (*bench, error) {
-	sys, err := drivers.Open(ctx, x.device, drivers.Options{Nodes: x.nodes})
+	sys, err := registry.Open(ctx, x.device, drivers.Options{Nodes: x.nodes})
 	if err != nil {
 		return nil, err
 	}

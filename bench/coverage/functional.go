@@ -7,6 +7,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -97,10 +98,10 @@ type systemSink struct {
 	*borderSink
 }
 
-// Open is drivers.Open with an ear at the trace.
+// Open is registry.Open with an ear at the trace.
 func (f *FunctionalSink) Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
 	opt.Trace = &systemSink{f, opt.Trace, map[[2]uint16]*entering{}, newBorderSink()}
-	return drivers.Open(ctx, uri, opt)
+	return registry.Open(ctx, uri, opt)
 }
 
 // Trace implements drivers.TraceSink.

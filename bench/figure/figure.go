@@ -16,7 +16,7 @@ import (
 	"gonum.org/v1/plot/vg/vgimg"
 	"gonum.org/v1/plot/vg/vgsvg"
 
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 // A Figure is lines over a numeric x axis or, with Groups, bars side by side, or a heat map.
@@ -182,7 +182,7 @@ func SaveRows(path string, header []string, rows [][]string) error {
 
 func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
-func write(path string, content func(io.Writer) error) error { return outfile.Write(path, content) }
+func write(path string, content func(io.Writer) error) error { return userfile.Write(path, content) }
 
 // text is an axis label with its unit.
 func (a *Axis) text() string {

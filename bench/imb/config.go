@@ -7,7 +7,8 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -66,8 +67,8 @@ func (c *Config) validate() ([]*benchmark, error) {
 	switch {
 	case c.MinProcs < 2 || c.MinProcs > ranks:
 		return nil, bad("npmin %d: expected 2 to %d, the processes there are", c.MinProcs, ranks)
-	case c.Iterations < 1 || c.Warmup < 0 || c.RootShift < 0 || max(c.Iterations, c.Warmup, c.RootShift) > bounds.Count:
-		return nil, bad("%d iterations, %d for warm-up, root shift %d: expected at least 1, 0 and 0, and at most %d", c.Iterations, c.Warmup, c.RootShift, bounds.Count)
+	case c.Iterations < 1 || c.Warmup < 0 || c.RootShift < 0 || max(c.Iterations, c.Warmup, c.RootShift) > limits.Count:
+		return nil, bad("%d iterations, %d for warm-up, root shift %d: expected at least 1, 0 and 0, and at most %d", c.Iterations, c.Warmup, c.RootShift, limits.Count)
 	case len(c.Sizes) == 0:
 		return nil, bad("no message lengths: give at least one")
 	case c.Map != [2]int{} && c.Map[0]*c.Map[1] != ranks:
@@ -105,7 +106,7 @@ func find(names []string) ([]*benchmark, error) {
 	for _, name := range names {
 		b := byName(name)
 		if b == nil {
-			return nil, fmt.Errorf("%w: unknown benchmark %q%s; known: %s", drivers.ErrConfig, name, drivers.Nearest(name, Names()), strings.Join(Names(), ", "))
+			return nil, fmt.Errorf("%w: unknown benchmark %q%s; known: %s", drivers.ErrConfig, name, suggest.Nearest(name, Names()), strings.Join(Names(), ", "))
 		}
 		list = append(list, b)
 	}

@@ -22,7 +22,7 @@ import (
 	"os"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/infile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 // A File is one journal.
@@ -53,7 +53,7 @@ func Open(name string, perm os.FileMode, resume bool, line func([]byte) error) (
 
 // read gives out the lines of the file and tells where the last whole one ends.
 func read(f *os.File, line func([]byte) error) (end int, err error) {
-	all, err := infile.ReadAll(f, infile.Log)
+	all, err := userfile.ReadAll(f, userfile.LogLimit)
 	for err == nil {
 		n := bytes.IndexByte(all[end:], '\n') + 1
 		if n == 0 {

@@ -7,7 +7,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
@@ -78,7 +78,7 @@ func (s *Study) checkMemory(points int) error {
 	if n := float64(s.Config.Topology.Nodes()); s.Flits {
 		needs = n * n * flitsDistance
 	}
-	return bounds.CheckMemory(s.Config.Topology.String(), needs, "the size of the topology, --depth or --jobs")
+	return limits.CheckMemory(s.Config.Topology.String(), needs, "the size of the topology, --depth or --jobs")
 }
 
 // flitsDistance is what the engine of flits keeps for each pair of nodes, in bytes.

@@ -156,13 +156,13 @@ func windowStart(t *T) drivers.Cycle {
 // buildTime is what a busy machine may need to build a model of many nodes.
 const buildTime = 30 * time.Minute
 
-// An opener is drivers.Open, or something around it.
+// An opener is registry.Open, or something around it.
 type opener func(context.Context, string, drivers.Options) (drivers.System, error)
 
 // A try says how a test is run.
 type try struct {
 	log         string // name of the file
-	open        opener // nil: drivers.Open
+	open        opener // nil: registry.Open
 	device      string // "": that of the regression
 	waves       *drivers.WaveWindow
 	checkpoints *drivers.Checkpoints

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/selftest"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -34,7 +35,7 @@ const Board = "board"
 // it has.
 func (t *T) openBoard(memory int) (drivers.System, error) {
 	nodes := 2
-	if drivers.Found(t.Device) {
+	if registry.DiscoversNodes(t.Device) {
 		nodes = 0
 	}
 	if err := t.plan(nodes); err != nil {
@@ -42,7 +43,7 @@ func (t *T) openBoard(memory int) (drivers.System, error) {
 	}
 	open := t.open
 	if open == nil {
-		open = drivers.Open
+		open = registry.Open
 	}
 	sys, err := open(t.Ctx, t.Device, drivers.Options{
 		Nodes: nodes, MemoryBytes: memory, Waves: t.wavesOf(nodes), LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // Counting is the device of a regression that counts coverage: only rtl: does.
@@ -16,7 +17,7 @@ func Counting(device string) error {
 	if scheme, _, _ := strings.Cut(device, ":"); scheme != "rtl" {
 		return fmt.Errorf("%w: %s: only rtl: counts coverage", drivers.ErrNotSupported, device)
 	}
-	return drivers.Check(counting(device, "DIR"))
+	return registry.Check(counting(device, "DIR"))
 }
 
 // counting is a device whose simulators count into a folder.

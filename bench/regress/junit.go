@@ -9,7 +9,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 type junitSuite struct {
@@ -64,7 +64,7 @@ type JUnit struct {
 
 // NewJUnit begins a file, to see now whether it can be written.
 func NewJUnit(file string) (*JUnit, error) {
-	j := &JUnit{file: file, suite: junitSuite{Name: "nicloop"}, once: !outfile.IsReplaced(file)}
+	j := &JUnit{file: file, suite: junitSuite{Name: "nicloop"}, once: !userfile.IsReplaced(file)}
 	if j.once {
 		return j, nil
 	}
@@ -108,7 +108,7 @@ func (j *JUnit) write() error {
 	if err != nil {
 		return err
 	}
-	if err := outfile.WriteBytes(j.file, append([]byte(xml.Header), append(out, '\n')...)); err != nil {
+	if err := userfile.WriteBytes(j.file, append([]byte(xml.Header), append(out, '\n')...)); err != nil {
 		return fmt.Errorf("results: %w", err)
 	}
 	j.written, j.pending = time.Now(), false

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // reference is what a device is held against: what was asked for, or the model of it.
@@ -62,7 +63,7 @@ func (r *runner) together(ctx context.Context, out *Outcome) (*lockstep.Divergen
 
 // show runs a test once more for the waves around a divergence.
 func (r *runner) show(ctx context.Context, out *Outcome, div *lockstep.Divergence) error {
-	if r.o.NoWaves || !drivers.Repeats(r.o.Device) {
+	if r.o.NoWaves || !registry.CanRepeat(r.o.Device) {
 		return nil
 	}
 	file := filepath.Join(out.Dir, "divergence.fst")

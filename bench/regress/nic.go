@@ -8,6 +8,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 )
@@ -35,7 +36,7 @@ const (
 
 // openNICs opens a device of so many nodes.
 func (t *T) openNICs(nodes int) ([]*nic, error) {
-	if t.line && drivers.Loops(t.Device) {
+	if t.line && registry.IsLoopback(t.Device) {
 		return t.openLoop(nodes)
 	}
 	below, err := t.Open(nodes, nodeMemory, nil)

@@ -8,6 +8,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // A machine is what a test opens, as far as it must be built first.
@@ -68,7 +69,7 @@ func (s *site) need(list []machine) {
 // that of the regression.
 func (s *site) build(ctx context.Context, tell func(what string)) {
 	for _, m := range s.order {
-		err := drivers.Prepare(ctx, m.device, drivers.Options{Nodes: m.nodes, Progress: tell})
+		err := registry.Prepare(ctx, m.device, drivers.Options{Nodes: m.nodes, Progress: tell})
 		if err != nil && !errors.Is(err, drivers.ErrConfig) && !errors.Is(err, drivers.ErrNotSupported) {
 			s.err = err
 			return

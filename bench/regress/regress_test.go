@@ -19,6 +19,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/stretchr/testify/require"
 )
 
@@ -416,12 +417,11 @@ func TestPlan(t *testing.T) {
 
 // registerBroken makes a scheme known whose machines cannot be built.
 var registerBroken = sync.OnceFunc(func() {
-	drivers.Register("broken", "cannot be built", nil, func(context.Context, string, map[string]string, drivers.Options) (drivers.System, error) {
+	registry.Register(registry.Backend{Scheme: "broken", Doc: "cannot be built", Open: func(context.Context, string, map[string]string, drivers.Options) (drivers.System, error) {
 		panic("not reached")
-	})
-	drivers.RegisterPrepare("broken", func(context.Context, string, map[string]string, drivers.Options) error {
+	}, Prepare: func(context.Context, string, map[string]string, drivers.Options) error {
 		return errors.New("syntax error in core/fifo.sv")
-	})
+	}})
 })
 
 // TestBuildFails: RTL that cannot be built ends the regression, not each of its tests.

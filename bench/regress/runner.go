@@ -13,6 +13,7 @@ import (
 	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // Options steer a regression.
@@ -163,7 +164,7 @@ func newRunner(o Options, tests []Test) *runner {
 
 // plan has what the tests open of a device built before them.
 func (r *runner) plan(device string) {
-	if !drivers.Prepares(device) {
+	if !registry.NeedsPreparation(device) {
 		return
 	}
 	planned := map[string]bool{}

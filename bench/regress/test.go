@@ -13,6 +13,8 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -35,7 +37,7 @@ type T struct {
 
 	line  bool // tagged Line
 	log   io.Writer
-	open  opener // nil: drivers.Open
+	open  opener // nil: registry.Open
 	note  string // for the table of results
 	waves *drivers.WaveWindow
 	// Asked for at first: states kept for a repeat, and what that showed.
@@ -72,7 +74,7 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 	}
 	open := t.open
 	if open == nil {
-		open = drivers.Open
+		open = registry.Open
 	}
 	sys, err := open(t.Ctx, t.Device, drivers.Options{
 		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.wavesOf(nodes), Checkpoints: t.checkpointsOf(nodes),
@@ -121,7 +123,7 @@ func (t *T) wavesOf(nodes int) *drivers.WaveWindow {
 
 // checkpointsOf is the same for a repeat from a checkpoint. Not every device has them.
 func (t *T) checkpointsOf(nodes int) *drivers.Checkpoints {
-	if t.checkpoints == nil || !drivers.Repeats(t.Device) {
+	if t.checkpoints == nil || !registry.CanRepeat(t.Device) {
 		return nil
 	}
 	k := *t.checkpoints
@@ -228,7 +230,7 @@ func Select(tests []Test, patterns []string) ([]Test, error) {
 			found = found || ok
 		}
 		if !found {
-			return nil, fmt.Errorf("%w: no test matches %q%s: `nicloop regress -l` lists them", drivers.ErrConfig, p, drivers.Nearest(p, names(tests)))
+			return nil, fmt.Errorf("%w: no test matches %q%s: `nicloop regress -l` lists them", drivers.ErrConfig, p, suggest.Nearest(p, names(tests)))
 		}
 	}
 	var list []Test

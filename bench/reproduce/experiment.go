@@ -10,6 +10,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
@@ -134,7 +135,7 @@ func Find(patterns []string) ([]*Experiment, error) {
 			}
 		}
 		if !found {
-			return nil, fmt.Errorf("%w: no experiment %q%s; nicloop reproduce --list shows them", drivers.ErrConfig, p, drivers.Nearest(p, ids()))
+			return nil, fmt.Errorf("%w: no experiment %q%s; nicloop reproduce --list shows them", drivers.ErrConfig, p, suggest.Nearest(p, ids()))
 		}
 	}
 	var list []*Experiment

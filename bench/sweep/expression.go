@@ -8,7 +8,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -88,7 +88,7 @@ func (x *expression) eval(s scope, known []string) (constant.Value, error) {
 			what = what[at+2:]
 		}
 		if m := undefined.FindStringSubmatch(what); m != nil {
-			return nil, x.where.errorf("%s: there is no column %q%s", x.text, m[1], drivers.Nearest(m[1], known))
+			return nil, x.where.errorf("%s: there is no column %q%s", x.text, m[1], suggest.Nearest(m[1], known))
 		}
 		return nil, x.where.errorf("%s: %s", x.text, what)
 	}

@@ -7,8 +7,8 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/infile"
+	"github.com/nicloop/nicloop/drivers/suggest"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -71,7 +71,7 @@ var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*$`)
 
 // Read reads a file and checks all that can be checked before anything runs.
 func Read(name string, p Program) (*File, error) {
-	text, err := infile.Read(name, infile.Text)
+	text, err := userfile.Read(name, userfile.TextLimit)
 	if err != nil {
 		return nil, err
 	}
@@ -275,7 +275,7 @@ func (f *File) checkFlag(name string, where position) error {
 	case slices.Contains(reserved, name):
 		return where.errorf("flag %q is not for sweeps%s", name, map[bool]string{true: ": give seeds"}[name == "seed"])
 	case !slices.Contains(f.verb.Flags, name):
-		return where.errorf("%s has no flag %q%s", f.verb.Name, name, drivers.Nearest(name, f.verb.Flags))
+		return where.errorf("%s has no flag %q%s", f.verb.Name, name, suggest.Nearest(name, f.verb.Flags))
 	}
 	return nil
 }
@@ -334,7 +334,7 @@ func (f *File) checkBraces() error {
 	for _, s := range f.texts() {
 		for _, m := range braces.FindAllStringSubmatch(s.text, -1) {
 			if !slices.Contains(names, m[1]) {
-				return s.where.errorf("{%s} is no axis%s", m[1], drivers.Nearest(m[1], names))
+				return s.where.errorf("{%s} is no axis%s", m[1], suggest.Nearest(m[1], names))
 			}
 		}
 	}

@@ -7,7 +7,7 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 )
 
 // A Point is one run of a sweep.
@@ -79,8 +79,8 @@ func (f *File) checkSize() error {
 	for _, zip := range f.Axes {
 		factors = append(factors, len(zip[0].values))
 	}
-	if _, ok := bounds.Product(bounds.Runs, factors...); !ok {
-		return f.Verb.where.errorf("axes and seeds have more than %d combinations: remove values or seeds", bounds.Runs)
+	if _, ok := limits.Product(limits.Runs, factors...); !ok {
+		return f.Verb.where.errorf("axes and seeds have more than %d combinations: remove values or seeds", limits.Runs)
 	}
 	return nil
 }

@@ -7,7 +7,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/figure"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -76,7 +76,7 @@ func (r *reader) plot(n *yaml.Node) (p plot, err error) {
 		known    []string
 	}{{"kind", p.kind, plotKinds}, {"errors", p.errors, plotErrors}, {"x_scale", p.xScale, []string{"linear", "log2", "log10"}}, {"y_scale", p.yScale, []string{"linear", "log2", "log10"}}} {
 		if !slices.Contains(c.known, c.got) {
-			return p, p.position.errorf("%s %q%s; known: %s", c.key, c.got, drivers.Nearest(c.got, c.known), strings.Join(c.known, ", "))
+			return p, p.position.errorf("%s %q%s; known: %s", c.key, c.got, suggest.Nearest(c.got, c.known), strings.Join(c.known, ", "))
 		}
 	}
 	return p, nil
@@ -96,7 +96,7 @@ func (f *File) checkPlots() error {
 		}
 		for _, name := range need {
 			if !slices.Contains(columns, name) {
-				return p.position.errorf("plot %s: there is no column %q%s; known: %s", p.name, name, drivers.Nearest(name, columns), strings.Join(columns, ", "))
+				return p.position.errorf("plot %s: there is no column %q%s; known: %s", p.name, name, suggest.Nearest(name, columns), strings.Join(columns, ", "))
 			}
 		}
 		if p.kind == "heatmap" && len(p.by) > 0 {

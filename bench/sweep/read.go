@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"go.yaml.in/yaml/v3"
 )
 
@@ -55,7 +56,7 @@ func (r *reader) mapping(n *yaml.Node, what string, known []string) (list []entr
 		k := n.Content[i]
 		switch {
 		case known != nil && !slices.Contains(known, k.Value):
-			return nil, r.at(k).errorf("unknown key %q in %s%s; known: %s", k.Value, what, drivers.Nearest(k.Value, known), strings.Join(known, ", "))
+			return nil, r.at(k).errorf("unknown key %q in %s%s; known: %s", k.Value, what, suggest.Nearest(k.Value, known), strings.Join(known, ", "))
 		case slices.ContainsFunc(list, func(e entry) bool { return e.key == k.Value }):
 			return nil, r.at(k).errorf("key %q stands twice in %s", k.Value, what)
 		}

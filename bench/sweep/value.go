@@ -12,7 +12,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
 // A value is a column with what it shows of a document: a path such as
@@ -148,7 +148,7 @@ func (v *value) follow(t reflect.Type) error {
 				known = append(known, k)
 			}
 			slices.Sort(known)
-			return v.where.errorf("%s: there is no key %q%s; known: %s", strings.Join(v.path, "."), key, drivers.Nearest(key, known), strings.Join(known, ", "))
+			return v.where.errorf("%s: there is no key %q%s; known: %s", strings.Join(v.path, "."), key, suggest.Nearest(key, known), strings.Join(known, ", "))
 		}
 		for next.Kind() == reflect.Pointer {
 			next = next.Elem()

@@ -9,7 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/cosim/lockstep"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // differsError: two devices that were to be the same are not.
@@ -28,7 +28,7 @@ func (f *runFlags) checkAgainst() error {
 		return misused("--against runs one workload on two devices: leave --overhead, --plot, --record and --checkpoint out")
 	}
 	_, err := parseMode(f.same)
-	return errors.Join(err, drivers.Check(f.against))
+	return errors.Join(err, registry.Check(f.against))
 }
 
 // beside runs the workload on the device and on another one, side by side; the result is that of

@@ -5,7 +5,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/tune"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/host"
 	"github.com/spf13/cobra"
 )
@@ -78,7 +78,7 @@ func pickCollectives(o *tune.Options, names []string) error {
 			for _, k := range all {
 				known = append(known, k.String())
 			}
-			return misused("no collective %q%s; known: %v", name, drivers.Nearest(name, known), known)
+			return misused("no collective %q%s; known: %v", name, suggest.Nearest(name, known), known)
 		}
 		o.Collectives = append(o.Collectives, all[i])
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/bench/bisect"
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 )
 
@@ -57,7 +57,7 @@ func (f *bisectFlags) run(cmd *cobra.Command, test string) error {
 	if err := notNegative(cmd, "timeout"); err != nil {
 		return err
 	}
-	if err := drivers.Check(f.o.Device); err != nil {
+	if err := registry.Check(f.o.Device); err != nil {
 		return err
 	}
 	if f.o.Good == "" {

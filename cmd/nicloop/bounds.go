@@ -7,7 +7,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -15,14 +15,14 @@ import (
 // boundOf gives the largest magnitude of a flag by its name. Flags that are not listed have the
 // bound of their type. Flags of any value, such as seeds, have none.
 var boundOf = map[string]float64{
-	"iterations": bounds.Count, "iter": bounds.Count, "warmup": bounds.Count, "rounds": bounds.Count,
-	"transactions": bounds.Count, "samples": bounds.Count, "count": bounds.Count, "starts": bounds.Count,
-	"seeds": bounds.Seeds, "repeat": bounds.Seeds, "retry-failed": bounds.Seeds,
-	"local": bounds.WireCycles, "global": bounds.WireCycles, "router-cycles": bounds.WireCycles,
-	"ack-cycles": bounds.WireCycles, "threshold": bounds.WireCycles, "bias": bounds.WireCycles,
-	"window": bounds.Cycles, "waves-from": bounds.Cycles, "around": bounds.Cycles,
-	"checkpoint": bounds.Cycles, "waves-last": bounds.Cycles, "slower-than": bounds.Cycles,
-	"most":     bounds.Count,
+	"iterations": limits.Count, "iter": limits.Count, "warmup": limits.Count, "rounds": limits.Count,
+	"transactions": limits.Count, "samples": limits.Count, "count": limits.Count, "starts": limits.Count,
+	"seeds": limits.Seeds, "repeat": limits.Seeds, "retry-failed": limits.Seeds,
+	"local": limits.WireCycles, "global": limits.WireCycles, "router-cycles": limits.WireCycles,
+	"ack-cycles": limits.WireCycles, "threshold": limits.WireCycles, "bias": limits.WireCycles,
+	"window": limits.Cycles, "waves-from": limits.Cycles, "around": limits.Cycles,
+	"checkpoint": limits.Cycles, "waves-last": limits.Cycles, "slower-than": limits.Cycles,
+	"most":     limits.Count,
 	"seed":     math.Inf(1),
 	"waves-to": math.Inf(1), // the default is the end of time
 	"hold":     math.Inf(1), // checked against its register
@@ -56,13 +56,13 @@ func checkBound(f *pflag.Flag) error {
 	}
 	switch f.Value.Type() {
 	case "duration":
-		if d, err := time.ParseDuration(values[0]); err != nil || d > bounds.Duration || d < -bounds.Duration {
-			return misused("--%s %s: expected at most %v", f.Name, values[0], time.Duration(bounds.Duration))
+		if d, err := time.ParseDuration(values[0]); err != nil || d > limits.Duration || d < -limits.Duration {
+			return misused("--%s %s: expected at most %v", f.Name, values[0], time.Duration(limits.Duration))
 		}
 	case "int", "int64", "uint64", "intSlice", "float64", "float64Slice":
 		bound, ok := boundOf[f.Name]
 		if !ok {
-			bound = bounds.Number
+			bound = limits.Number
 		}
 		for _, text := range values {
 			if v, err := strconv.ParseFloat(text, 64); err != nil || !(math.Abs(v) <= bound) {

@@ -9,6 +9,7 @@ import (
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 )
 
@@ -101,7 +102,7 @@ func newCachePrebuild() *cobra.Command {
 		Use: "prebuild [PATTERN…]", Short: "Build what the regression, or some tests of it, need",
 		Example: "  nicloop cache prebuild                what nicloop regress needs\n  nicloop cache prebuild smoke --device 'rtl:?inside=1'",
 		RunE: func(cmd *cobra.Command, patterns []string) error {
-			if err := drivers.Check(device); err != nil {
+			if err := registry.Check(device); err != nil {
 				return err
 			}
 			tests, err := regress.Select(regress.List(), patterns)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/calibrate"
 	"github.com/nicloop/nicloop/cosim/nic"
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/spf13/cobra"
 )
 
@@ -107,5 +107,5 @@ func writeCalibration(file string, p *nic.Params) error {
 	if err != nil {
 		return err
 	}
-	return outfile.WriteBytes(file, text)
+	return userfile.WriteBytes(file, text)
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/bench/regress"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 )
 
@@ -39,7 +39,7 @@ func completing(cmd *cobra.Command, most int, list func() []choice) {
 // deviceWords are the schemes, or behind ? and & the keys of one.
 func deviceWords(begun string) (words []cobra.Completion) {
 	cut := strings.LastIndexAny(begun, "?&") + 1
-	for _, b := range drivers.Backends() {
+	for _, b := range registry.Backends() {
 		if cut == 0 {
 			words = append(words, cobra.CompletionWithDesc(b.Scheme+":", b.Doc))
 			continue

@@ -12,7 +12,7 @@ import (
 	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
@@ -22,7 +22,7 @@ func writeCoverage(m *recorder, o *regress.Options, outcomes []regress.Outcome) 
 	name := filepath.Join(o.Dir, "coverage.html")
 	share := func(c coverage.Count) runs.Share { return runs.Share{Seen: c.Seen, Of: c.Of} }
 	m.run.Coverage = &runs.Coverage{Lines: share(r.Lines), Toggles: share(r.Toggles), Points: share(r.Functional), Page: name}
-	return r, outfile.Write(name, func(w io.Writer) error { return r.HTML(w, sourcesOf(o.Device)) })
+	return r, userfile.Write(name, func(w io.Writer) error { return r.HTML(w, sourcesOf(o.Device)) })
 }
 
 // printCoverage prints the holes.

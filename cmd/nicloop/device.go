@@ -9,7 +9,9 @@ import (
 	"text/tabwriter"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
 )
 
@@ -35,17 +37,17 @@ func newDevice() *cobra.Command {
 // with opens the device for one node's use.
 func (f *deviceFlags) with(cmd *cobra.Command, use func(drivers.System, drivers.Device) error) error {
 	nodes := f.nodes
-	if drivers.Found(f.uri) && !cmd.Flags().Changed("nodes") {
+	if registry.DiscoversNodes(f.uri) && !cmd.Flags().Changed("nodes") {
 		nodes = 0
 	} else if f.node < 0 || f.node >= f.nodes {
 		return usageError{fmt.Errorf("--node %d: expected 0 to %d, as --nodes is %d", f.node, f.nodes-1, f.nodes)}
 	}
 	bar := newBar(cmd.ErrOrStderr(), "device")
 	opt := drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16, Progress: bar.describe}
-	sys, err := drivers.Open(cmd.Context(), f.uri, opt)
+	sys, err := registry.Open(cmd.Context(), f.uri, opt)
 	if errors.Is(err, drivers.ErrNotSupported) { // a small board has less, which is enough for all but a self-test
 		opt.MemoryBytes = 0
-		sys, err = drivers.Open(cmd.Context(), f.uri, opt)
+		sys, err = registry.Open(cmd.Context(), f.uri, opt)
 	}
 	if err != nil {
 		return err
@@ -170,7 +172,7 @@ func parseRegister(s string) (uint32, error) {
 	}
 	r, ok := regs.ByName(name)
 	if !ok {
-		return 0, usageError{fmt.Errorf("unknown register %q%s; known: %v", name, drivers.Nearest(name, regs.Names()), regs.Names())}
+		return 0, usageError{fmt.Errorf("unknown register %q%s; known: %v", name, suggest.Nearest(name, regs.Names()), regs.Names())}
 	}
 	if index < 0 || index >= int(r.Count) {
 		return 0, usageError{fmt.Errorf("register %s has %d copies, there is no number %d", name, r.Count, index)}

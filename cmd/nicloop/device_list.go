@@ -5,12 +5,12 @@ import (
 	"slices"
 	"text/tabwriter"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 )
 
 type schemeList struct {
-	List []drivers.Backend `json:"schemes"`
+	List []registry.Backend `json:"schemes"`
 }
 
 func newDeviceList() *cobra.Command {
@@ -22,9 +22,9 @@ func newDeviceList() *cobra.Command {
 A device is SCHEME:[PATH][?KEY=VALUE&…]. The second column of keys is a value: the default, or an example.`,
 		Example: "  nicloop device list\n  nicloop device list rtl\n  nicloop device list model --json",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			list := drivers.Backends()
+			list := registry.Backends()
 			if len(args) == 1 {
-				i := slices.IndexFunc(list, func(b drivers.Backend) bool { return b.Scheme == args[0] || b.Scheme+":" == args[0] })
+				i := slices.IndexFunc(list, func(b registry.Backend) bool { return b.Scheme == args[0] || b.Scheme+":" == args[0] })
 				if i < 0 {
 					return usageError{fmt.Errorf("device list %s: expected one of %v", args[0], schemes(list))}
 				}
@@ -50,7 +50,7 @@ A device is SCHEME:[PATH][?KEY=VALUE&…]. The second column of keys is a value:
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print JSON (docs/json.md)")
 	completing(cmd, 1, func() (words []choice) {
-		for _, b := range drivers.Backends() {
+		for _, b := range registry.Backends() {
 			words = append(words, choice{b.Scheme, b.Doc})
 		}
 		return words
@@ -58,7 +58,7 @@ A device is SCHEME:[PATH][?KEY=VALUE&…]. The second column of keys is a value:
 	return cmd
 }
 
-func schemes(list []drivers.Backend) (names []string) {
+func schemes(list []registry.Backend) (names []string) {
 	for _, b := range list {
 		names = append(names, b.Scheme)
 	}

@@ -6,12 +6,12 @@ import (
 	"github.com/spf13/cobra"
 	"github.com/stretchr/testify/require"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // Every key of every scheme says what it means, but those that mixed: knows only to refuse.
 func TestKeysAreTold(t *testing.T) {
-	for _, b := range drivers.Backends() {
+	for _, b := range registry.Backends() {
 		seen := map[string]bool{}
 		for _, k := range b.Keys {
 			require.False(t, seen[k.Name], "%s: %s stands twice", b.Scheme, k.Name)
@@ -26,7 +26,7 @@ func TestKeysAreTold(t *testing.T) {
 }
 
 func TestDeviceWords(t *testing.T) {
-	require.Len(t, deviceWords("rt"), len(drivers.Backends()), "the shell chooses among schemes")
+	require.Len(t, deviceWords("rt"), len(registry.Backends()), "the shell chooses among schemes")
 	require.Equal(t, []cobra.Completion{cobra.CompletionWithDesc("rtl:?dims=2x1&random_init=", "registers and memories start with random values, by this seed, instead of zeros")},
 		deviceWords("rtl:?dims=2x1&rand"))
 	require.Empty(t, deviceWords("nil:?a"))

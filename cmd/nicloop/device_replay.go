@@ -6,9 +6,10 @@ import (
 	"io"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/infile"
 	"github.com/nicloop/nicloop/drivers/record"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/translog"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/spf13/cobra"
 )
 
@@ -56,7 +57,7 @@ Logs are written by the device record:FILE!DEVICE. Nodes and memory are those of
 }
 
 func (r *replayFlags) run(cmd *cobra.Command, file string) (err error) {
-	data, err := infile.Read(file, infile.Log)
+	data, err := userfile.Read(file, userfile.LogLimit)
 	if err != nil {
 		return usageError{err}
 	}
@@ -97,7 +98,7 @@ func (r *replayFlags) once(cmd *cobra.Command, file string, data []byte, opt dri
 	bar := newBar(cmd.ErrOrStderr(), "replay")
 	defer bar.finish()
 	opt.Progress = bar.describe
-	sys, err := drivers.Open(cmd.Context(), r.device.uri, opt)
+	sys, err := registry.Open(cmd.Context(), r.device.uri, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -123,7 +124,7 @@ func (r *replayFlags) options(cmd *cobra.Command, meta *translog.Meta) (opt driv
 	if r.waves == "" {
 		return opt, nil
 	}
-	if !drivers.Repeats(r.device.uri) {
+	if !registry.CanRepeat(r.device.uri) {
 		return opt, misused("--waves: %s shows no waves: expected rtl:", r.device.uri)
 	}
 	if r.around == 0 {
@@ -159,7 +160,7 @@ func newDeviceLog() *cobra.Command {
 		Use: "log FILE", Short: "Print a log of record: or run --record as text", Args: checked(cobra.ExactArgs(1)),
 		Example: "  nicloop device log board.log | grep -n MBOX_WP",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			data, err := infile.Read(args[0], infile.Log)
+			data, err := userfile.Read(args[0], userfile.LogLimit)
 			if err != nil {
 				return usageError{err}
 			}

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/spf13/cobra"
 )
 
@@ -26,7 +27,7 @@ Programs that use the device are not asked: so you are, but with --yes.`,
 				if err := ask(cmd, what, yes); err != nil {
 					return err
 				}
-				changed, err := drivers.Reset(dev, links)
+				changed, err := process.ResetNIC(dev, links)
 				for _, c := range changed {
 					fmt.Fprintln(cmd.OutOrStdout(), c)
 				}

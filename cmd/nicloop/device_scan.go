@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/scan"
 	"github.com/spf13/cobra"
 )
@@ -85,7 +86,7 @@ const probeTime = 5 * time.Second
 func probePort(ctx context.Context, port string, baud int) (scan.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
-	sys, err := drivers.Open(ctx, fmt.Sprintf("uart:%s?baud=%d", port, baud), drivers.Options{})
+	sys, err := registry.Open(ctx, fmt.Sprintf("uart:%s?baud=%d", port, baud), drivers.Options{})
 	switch {
 	case err == nil:
 		return scan.Ours, sys.Close()

@@ -9,8 +9,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/infile"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/spf13/cobra"
 )
 
@@ -125,7 +125,7 @@ boards, or of a board and the RTL. Exit code 1 tells that registers differ.`,
 }
 
 func readDump(name string) (*deviceInfo, error) {
-	text, err := infile.Read(name, infile.Text)
+	text, err := userfile.Read(name, userfile.TextLimit)
 	if err != nil {
 		return nil, err
 	}

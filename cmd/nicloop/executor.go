@@ -10,7 +10,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/batch"
 	"github.com/nicloop/nicloop/bench/regress"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -40,7 +40,7 @@ func (x *executorFlags) check() error {
 	case x.name == "local":
 		return nil
 	case !x.slurm():
-		return misused("--executor %q: expected one of %v%s", x.name, executors, drivers.Nearest(x.name, executors))
+		return misused("--executor %q: expected one of %v%s", x.name, executors, suggest.Nearest(x.name, executors))
 	}
 	if _, err := exec.LookPath("sbatch"); err != nil {
 		return err

@@ -14,7 +14,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 	"github.com/nicloop/nicloop/host/world"
 )
 
@@ -65,7 +65,7 @@ func exitCode(err error) int {
 	var verdict *bench.Verdict
 	var stall *world.StallError
 	var stuck *stuckError
-	var memory *bounds.MemoryError
+	var memory *limits.MemoryError
 	switch {
 	case err == nil:
 		return exitOK

@@ -6,7 +6,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/spf13/cobra"
@@ -102,7 +102,7 @@ func group(cmd *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 		for _, v := range verbs {
 			known = append(known, v.Name())
 		}
-		return misused("unknown command %q for %q%s", args[0], cmd.CommandPath(), drivers.Nearest(args[0], known))
+		return misused("unknown command %q for %q%s", args[0], cmd.CommandPath(), suggest.Nearest(args[0], known))
 	}
 	return cmd
 }

@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/docs"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
 )
 
@@ -33,7 +33,7 @@ func newHelp() *cobra.Command {
 			}
 			verb, rest, err := root.Find(args)
 			if err != nil || verb == root || len(rest) > 0 {
-				return usageError{fmt.Errorf("no verb or topic %q%s", strings.Join(args, " "), drivers.Nearest(args[0], helpWords(root)))}
+				return usageError{fmt.Errorf("no verb or topic %q%s", strings.Join(args, " "), suggest.Nearest(args[0], helpWords(root)))}
 			}
 			verb.InitDefaultHelpFlag()
 			return verb.Help()

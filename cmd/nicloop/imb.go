@@ -9,7 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/spf13/cobra"
@@ -134,7 +134,7 @@ func (f *imbFlags) run(cmd *cobra.Command, names []string) (err error) {
 		if cerr != nil {
 			return cerr
 		}
-		defer func() { err = outfile.Close(file, err) }()
+		defer func() { err = userfile.Close(file, err) }()
 		c.Run.Pcap = file
 	}
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)

@@ -3,7 +3,7 @@ package main
 import (
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/cosim/lockstep"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -35,7 +35,7 @@ func (f *lockstepFlags) set(cmd *cobra.Command, o *regress.Options) error {
 	if o.Same, err = parseMode(f.same); err != nil || f.against == "" {
 		return err
 	}
-	return drivers.Check(f.against)
+	return registry.Check(f.against)
 }
 
 // What can be asked to be the same.

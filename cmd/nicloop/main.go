@@ -8,15 +8,7 @@ import (
 	"os/signal"
 	"syscall"
 
-	_ "github.com/nicloop/nicloop/cosim/ideal"
-	_ "github.com/nicloop/nicloop/cosim/mixed"
-	_ "github.com/nicloop/nicloop/cosim/model"
-	_ "github.com/nicloop/nicloop/cosim/rtl"
-	_ "github.com/nicloop/nicloop/drivers/pcie"
-	_ "github.com/nicloop/nicloop/drivers/record"
-	_ "github.com/nicloop/nicloop/drivers/replay"
-	_ "github.com/nicloop/nicloop/drivers/shared"
-	_ "github.com/nicloop/nicloop/drivers/uart"
+	_ "github.com/nicloop/nicloop/drivers/all"
 )
 
 func main() { os.Exit(command()) }

@@ -18,7 +18,7 @@ import (
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/bench/runs/report"
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/sirupsen/logrus"
 )
 
@@ -159,10 +159,10 @@ func (r *recorder) records(outcomes []regress.Outcome) []runs.Record {
 }
 
 func writeReport(file string, run runs.Run, list []runs.Record) error {
-	if err := outfile.Check(file, false); errors.Is(err, outfile.ErrExists) {
+	if err := userfile.Check(file, false); errors.Is(err, userfile.ErrExists) {
 		return misused("%s exists: choose another name", file)
 	}
-	return outfile.Write(file, func(w io.Writer) error { return report.Write(w, filepath.Dir(file), run, list) })
+	return userfile.Write(file, func(w io.Writer) error { return report.Write(w, filepath.Dir(file), run, list) })
 }
 
 func slowerText(r *runs.Record) string {

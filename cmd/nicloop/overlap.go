@@ -12,6 +12,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/host"
 	"github.com/spf13/cobra"
 )
@@ -53,7 +54,7 @@ func (f *runFlags) alwaysSpeculates(workload string) (bool, error) {
 		return f.speculate == speculateAlways, nil
 	}
 	known := []string{speculateAdapt, speculateAlways}
-	return false, misused("--speculate %q: expected one of %v%s", f.speculate, known, drivers.Nearest(f.speculate, known))
+	return false, misused("--speculate %q: expected one of %v%s", f.speculate, known, suggest.Nearest(f.speculate, known))
 }
 
 func (f *runFlags) knownProtocols() (names []string) {
@@ -129,10 +130,10 @@ func (f *runFlags) idleInOverlap(cmd *cobra.Command, c *bench.Config) error {
 	case measures && len(f.protocol) > 0 && given(cmd, "rendezvous") != "":
 		return misused("--rendezvous is one of --protocol: give one of the two")
 	case measures && f.unknownProtocol() != "":
-		return misused("--protocol %s: expected some of %v%s", f.unknownProtocol(), host.Protocols(), drivers.Nearest(f.unknownProtocol(), f.knownProtocols()))
+		return misused("--protocol %s: expected some of %v%s", f.unknownProtocol(), host.Protocols(), suggest.Nearest(f.unknownProtocol(), f.knownProtocols()))
 	case f.progress != progressCalls && f.progress != progressThread:
 		known := []string{progressCalls, progressThread}
-		return misused("--progress %q: expected one of %v%s", f.progress, known, drivers.Nearest(f.progress, known))
+		return misused("--progress %q: expected one of %v%s", f.progress, known, suggest.Nearest(f.progress, known))
 	case measures && several != "":
 		return misused("--%s: %s is several runs, and that is about one", several, c.Workload)
 	case measures:

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/broker"
@@ -135,7 +136,7 @@ func (f *ranksFlags) serve(ctx context.Context, cmd *cobra.Command, parts []benc
 
 // serveDevice opens a device whose time passes by itself, and serves it.
 func serveDevice(ctx context.Context, device string, nodes, memory int, c broker.Config, tell func(string)) (*broker.Broker, func() error, error) {
-	sys, err := drivers.Open(ctx, onTheWall(device), drivers.Options{Nodes: nodes, MemoryBytes: memory, Needs: broker.Needs, Progress: tell})
+	sys, err := registry.Open(ctx, onTheWall(device), drivers.Options{Nodes: nodes, MemoryBytes: memory, Needs: broker.Needs, Progress: tell})
 	if err != nil {
 		return nil, nil, err
 	}

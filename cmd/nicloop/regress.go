@@ -13,7 +13,7 @@ import (
 	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -121,7 +121,7 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	if o.Jobs < 1 || o.Seeds < 1 {
 		return misused("-j %d --seeds %d: expected at least 1 of each", o.Jobs, o.Seeds)
 	}
-	if err := errors.Join(checkSeeds(o.Seed, o.Seeds), positive("timeout", o.Timeout), notNegative(cmd, "shrink"), drivers.Check(o.Device)); err != nil {
+	if err := errors.Join(checkSeeds(o.Seed, o.Seeds), positive("timeout", o.Timeout), notNegative(cmd, "shrink"), registry.Check(o.Device)); err != nil {
 		return err
 	}
 	if o.NoWaves && len(o.WavesNodes) > 0 {

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/reproduce"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
 )
 
@@ -122,7 +122,7 @@ func machinesOf(name string) ([]reproduce.Machine, error) {
 		}
 		known = append(known, string(m))
 	}
-	return nil, misused("--machine %q: expected one of %v%s", name, known, drivers.Nearest(name, known))
+	return nil, misused("--machine %q: expected one of %v%s", name, known, suggest.Nearest(name, known))
 }
 
 // machinesFor are those that make a difference to an experiment.

@@ -7,7 +7,7 @@ import (
 	"io"
 	"strings"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/sirupsen/logrus"
 	"github.com/spf13/cobra"
 )
@@ -79,7 +79,7 @@ func nearestFlag(cmd *cobra.Command, err error) error {
 	}
 	var known []string
 	cmd.Flags().VisitAll(func(f *flag) { known = append(known, f.Name) })
-	return fmt.Errorf("%w%s", err, drivers.Nearest(name, known))
+	return fmt.Errorf("%w%s", err, suggest.Nearest(name, known))
 }
 
 // checked: wrong numbers of arguments are usage errors.

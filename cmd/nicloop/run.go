@@ -12,7 +12,8 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/suggest"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/velo"
@@ -224,7 +225,7 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 		if cerr != nil {
 			return cerr
 		}
-		defer func() { err = outfile.Close(file, err) }()
+		defer func() { err = userfile.Close(file, err) }()
 		*out.to = file
 	}
 	if err := f.setWaves(cmd, &c); err != nil {
@@ -314,12 +315,12 @@ func parseDivision(s string) (mailbox.Division, error) {
 		}
 		known = append(known, d.String())
 	}
-	return 0, usageError{fmt.Errorf("--division %q: expected one of %v%s", s, known, drivers.Nearest(s, known))}
+	return 0, usageError{fmt.Errorf("--division %q: expected one of %v%s", s, known, suggest.Nearest(s, known))}
 }
 
 // mayWrite refuses to overwrite what another run wrote.
 func (f *runFlags) mayWrite(name string) error {
-	if err := outfile.Check(name, f.force); errors.Is(err, outfile.ErrExists) {
+	if err := userfile.Check(name, f.force); errors.Is(err, userfile.ErrExists) {
 		return usageError{err}
 	}
 	return nil
@@ -329,7 +330,7 @@ func (f *runFlags) create(name string) (*os.File, error) {
 	if err := f.mayWrite(name); err != nil {
 		return nil, err
 	}
-	file, err := outfile.Create(name, true)
+	file, err := userfile.Create(name, true)
 	if errors.Is(err, fs.ErrNotExist) { // a folder, mistyped
 		err = usageError{err}
 	}

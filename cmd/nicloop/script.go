@@ -10,6 +10,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
 )
 
@@ -96,7 +97,7 @@ func parseStep(words []string, nodes int) (s step, err error) {
 	more, known := stepWords[s.verb]
 	switch {
 	case !known:
-		return s, fmt.Errorf("%q: expected peek, poke, expect, run or node%s", s.verb, drivers.Nearest(s.verb, []string{"peek", "poke", "expect", "run", "node"}))
+		return s, fmt.Errorf("%q: expected peek, poke, expect, run or node%s", s.verb, suggest.Nearest(s.verb, []string{"peek", "poke", "expect", "run", "node"}))
 	case len(words)-1 != more:
 		return s, fmt.Errorf("%s with %d words: expected %d", s.verb, len(words)-1, more)
 	}

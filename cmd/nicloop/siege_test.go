@@ -16,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	_ "github.com/nicloop/nicloop/drivers/shared"
 )
 
@@ -48,7 +49,7 @@ func TestDeviceServeSurvivesASiege(t *testing.T) {
 	works := func(when string) {
 		t.Helper()
 		tenants++ // the last one's process may not be free yet
-		sys, err := drivers.Open(t.Context(), fmt.Sprintf("shared:%s?claim=0.%d,1.%d", socket, tenants, tenants), drivers.Options{Nodes: 2})
+		sys, err := registry.Open(t.Context(), fmt.Sprintf("shared:%s?claim=0.%d,1.%d", socket, tenants, tenants), drivers.Options{Nodes: 2})
 		require.NoError(t, err, when)
 		require.NoError(t, sys.Close())
 		require.Empty(t, exited, when)

@@ -4,7 +4,7 @@ import (
 	"strconv"
 	"strings"
 
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 	"github.com/spf13/pflag"
 )
 
@@ -32,7 +32,7 @@ func (f *sizeFlag) String() string { return strconv.Itoa(int(*f)) }
 func (f *sizeFlag) Type() string   { return "bytes" }
 
 func (f *sizeFlag) Set(text string) error {
-	n, err := bounds.ParseBytes(text)
+	n, err := limits.ParseBytes(text)
 	if err == nil {
 		*f = sizeFlag(n)
 	}
@@ -60,7 +60,7 @@ func (f *sizesFlag) String() string {
 func (f *sizesFlag) Set(text string) error {
 	var list []int
 	for _, one := range strings.Split(text, ",") {
-		n, err := bounds.ParseBytes(strings.TrimSpace(one))
+		n, err := limits.ParseBytes(strings.TrimSpace(one))
 		if err != nil {
 			return err
 		}
@@ -79,10 +79,10 @@ func (f *mebibytesFlag) String() string { return strconv.Itoa(int(*f)) }
 func (f *mebibytesFlag) Type() string   { return "MiB" }
 
 func (f *mebibytesFlag) Set(text string) error {
-	if n, err := strconv.Atoi(text); err == nil && n <= bounds.Bytes>>20 && n >= 0 {
+	if n, err := strconv.Atoi(text); err == nil && n <= limits.Bytes>>20 && n >= 0 {
 		text += "M"
 	}
-	n, err := bounds.ParseBytes(text)
+	n, err := limits.ParseBytes(text)
 	if err == nil {
 		*f = mebibytesFlag((n + 1<<20 - 1) >> 20)
 	}

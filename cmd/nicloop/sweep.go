@@ -18,6 +18,7 @@ import (
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/sweep"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 )
 
@@ -198,11 +199,11 @@ func (s *sweeping) build(bar *progress, left []int) error {
 		if n, err := strconv.Atoi(s.points[i].Nodes); err == nil {
 			m.nodes = n
 		}
-		if m.device == "" || done[m] || !drivers.Prepares(m.device) {
+		if m.device == "" || done[m] || !registry.NeedsPreparation(m.device) {
 			continue
 		}
 		done[m] = true
-		if err := drivers.Prepare(s.cmd.Context(), m.device, drivers.Options{Nodes: m.nodes, Progress: bar.describe}); err != nil {
+		if err := registry.Prepare(s.cmd.Context(), m.device, drivers.Options{Nodes: m.nodes, Progress: bar.describe}); err != nil {
 			return err
 		}
 	}

@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/bench/sweep"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -42,7 +42,7 @@ func (verbs) Find(words []string) (v sweep.Verb, rest []string, err error) {
 		slices.Sort(known)
 		known = slices.Compact(known)
 		first := strings.Join(words[:min(1, len(words))], "")
-		return v, nil, fmt.Errorf("unknown verb %q%s; known: %s", strings.Join(words, " "), drivers.Nearest(first, known), strings.Join(known, ", "))
+		return v, nil, fmt.Errorf("unknown verb %q%s; known: %s", strings.Join(words, " "), suggest.Nearest(first, known), strings.Join(known, ", "))
 	}
 	cmd, _, err := newRoot().Find(strings.Fields(v.Name))
 	if err != nil {

@@ -10,7 +10,8 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
+	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/host/threshold"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -52,7 +53,7 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 	}
 	e := bench.Thresholds{All: f.start, Buffers: f.buffers, Idle: drivers.Time(f.idle.Nanoseconds()) * drivers.Nanosecond}
 	if f.threshold != autoThreshold {
-		n, err := bounds.ParseBytes(f.threshold)
+		n, err := limits.ParseBytes(f.threshold)
 		if err != nil || n < 1 {
 			return misused("--eager-threshold %q: expected a number of bytes, such as 4096 or 64k, or auto", f.threshold)
 		}
@@ -70,7 +71,7 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 		}
 	default:
 		known := []string{threshold.Full.String(), threshold.Partial.String(), threshold.NotReady.String()}
-		return misused("--eager-handshake %q: expected one of %v%s", f.handshake, known, drivers.Nearest(f.handshake, known))
+		return misused("--eager-handshake %q: expected one of %v%s", f.handshake, known, suggest.Nearest(f.handshake, known))
 	}
 	c.Eager = &e
 	return nil

@@ -15,6 +15,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/vm"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 )
 
@@ -88,7 +89,7 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	if err := provideImage(cmd.Context(), bar.describe); err != nil {
 		return err
 	}
-	sys, err := drivers.Open(cmd.Context(), onTheWall(f.device), drivers.Options{Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: vm.Needs, Progress: bar.describe})
+	sys, err := registry.Open(cmd.Context(), onTheWall(f.device), drivers.Options{Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: vm.Needs, Progress: bar.describe})
 	if err != nil {
 		return err
 	}

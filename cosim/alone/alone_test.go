@@ -17,6 +17,8 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -25,7 +27,7 @@ const aloneSlots = 8
 // openAlone opens two nodes that run by themselves; process 0 of node 1 has a mailbox at 0 and
 // interrupts for what comes.
 func openAlone(t *testing.T, uri string) drivers.System {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: 1 << 16, Needs: drivers.CanFreeRun | drivers.CanAwait | drivers.CanInterrupt})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: 1 << 16, Needs: drivers.CanFreeRun | drivers.CanAwait | drivers.CanInterrupt})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}
@@ -35,7 +37,7 @@ func openAlone(t *testing.T, uri string) drivers.System {
 	require.False(t, timed, "its time is nobody's")
 	for n := range 2 {
 		dev := sys.Device(n)
-		require.NoError(t, drivers.Join(dev, 0, 1))
+		require.NoError(t, process.Join(dev, 0, 1))
 		for _, w := range [][2]uint64{{uint64(regs.MboxSlots(0)), aloneSlots}, {uint64(regs.IRQMask), ^uint64(0)},
 			{uint64(regs.MboxCtrl(0)), regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival}} {
 			require.NoError(t, dev.WriteReg(uint32(w[0]), w[1]))

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -20,7 +21,7 @@ func BenchmarkReadReg(b *testing.B) {
 				if body == "rtl:?inside=1" {
 					sep = "&"
 				}
-				sys, err := drivers.Open(context.Background(), body+sep+"clock="+clock, drivers.Options{Nodes: 1, MemoryBytes: 1 << 16})
+				sys, err := registry.Open(context.Background(), body+sep+"clock="+clock, drivers.Options{Nodes: 1, MemoryBytes: 1 << 16})
 				require.NoError(b, err)
 				defer sys.Close()
 				dev := sys.Device(0)

@@ -11,7 +11,8 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/segment"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 const (
@@ -83,7 +84,7 @@ func (c *Config) validate() error {
 	case c.MemoryBytes < pageBytes || c.MemoryBytes > maxMemory:
 		return fmt.Errorf("%w: DMA memory of %d bytes per node: expected %d..%d", drivers.ErrConfig, c.MemoryBytes, pageBytes, maxMemory)
 	}
-	if err := drivers.CheckSegments(c.Segments, c.nodes(), c.MemoryBytes); err != nil {
+	if err := segment.Check(c.Segments, c.nodes(), c.MemoryBytes); err != nil {
 		return err
 	}
 	if c.Lent && !c.Inside {
@@ -180,7 +181,7 @@ func (c *Config) args(socket string) ([]string, error) {
 
 func waveArgs(name string, nodes []int) ([]string, error) {
 	// The library that writes waves replaces what it finds under the name, a link too.
-	file, _, err := outfile.Resolve(name)
+	file, _, err := userfile.Resolve(name)
 	if err == nil {
 		file, err = filepath.Abs(file)
 	}

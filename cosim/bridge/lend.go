@@ -5,7 +5,7 @@ import (
 	"os"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/mapping"
+	"github.com/nicloop/nicloop/drivers/sharedmem"
 )
 
 // Lends tells whether Lend can be used.
@@ -24,5 +24,5 @@ func (s *Session) Lend(node int, off, n uint64, file *os.File, at uint64) error 
 		return err
 	}
 	defer s.mu.Unlock()
-	return mapping.Lay(s.mem.memory(node), off, n, file, at)
+	return sharedmem.Lay(s.mem.memory(node), off, n, file, at)
 }

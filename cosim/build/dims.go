@@ -6,7 +6,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 )
 
 // MaxNodes is the largest mesh that a simulator may hold: the field dst_node of a PIO address (the
@@ -46,8 +46,8 @@ func ParseDims(s string) ([3]int, error) {
 		}
 		dims[i] = n
 	}
-	if _, ok := bounds.Product(bounds.Nodes, dims[:]...); !ok {
-		return dims, fmt.Errorf("%w: dims=%s: more than %d nodes", drivers.ErrConfig, s, bounds.Nodes)
+	if _, ok := limits.Product(limits.Nodes, dims[:]...); !ok {
+		return dims, fmt.Errorf("%w: dims=%s: more than %d nodes", drivers.ErrConfig, s, limits.Nodes)
 	}
 	if len(parts) < 2 {
 		return dims, fmt.Errorf("%w: dims=%s: expected XxYxZ, each at least 1, for example 4x2x1", drivers.ErrConfig, s)

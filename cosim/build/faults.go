@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -17,21 +18,21 @@ type Faults struct {
 // Keys that several devices have.
 var (
 	// MeshKeys say what a mesh is like, RTL or model.
-	MeshKeys = []drivers.Key{
+	MeshKeys = []registry.Key{
 		{Name: "dims", Value: "4x4x4", Doc: "the mesh; default: as nearly a cube as --nodes lets it be"},
 		{Name: "torus", Value: "1", Doc: "rings in every dimension of more than two nodes"},
 		{Name: "vc_depth", Value: "16", Doc: "flits per virtual channel of a router's input, 2 to 128"},
 		{Name: "host_wr_latency", Value: "4", Doc: "cycles from a DMA burst to its acknowledgement"},
 	}
 	// LatencyKeys are those of a mesh whose nodes are all of one kind.
-	LatencyKeys = []drivers.Key{
+	LatencyKeys = []registry.Key{
 		{Name: "wire_latency", Value: "0", Doc: "cycles that a flit between nodes takes beyond its two, up to 64; credits too"},
 		{Name: "host_rd_latency", Value: "8", Doc: "cycles from the address of a DMA read to its first beat"},
 	}
 )
 
 // FaultKeys are the keys that say so.
-var FaultKeys = []drivers.Key{
+var FaultKeys = []registry.Key{
 	{Name: "link_errors", Value: "1e-4", Doc: "chance of a word on a wire between nodes to be corrupted"},
 	{Name: "link_losses", Value: "1e-5", Doc: "chance of it to be lost"},
 	{Name: "link_seed", Value: "7", Doc: "where the random numbers of both start"},

@@ -6,6 +6,8 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -49,7 +51,7 @@ func onProbe(ctx context.Context, c *Config, key string, run func(*probe) error)
 	default:
 		uri += "?" + key
 	}
-	sys, err := drivers.Open(ctx, uri, drivers.Options{Nodes: 2, MemoryBytes: memory, Trace: p, Progress: c.Building})
+	sys, err := registry.Open(ctx, uri, drivers.Options{Nodes: 2, MemoryBytes: memory, Trace: p, Progress: c.Building})
 	if err != nil {
 		return err
 	}
@@ -72,7 +74,7 @@ func (p *probe) join() {
 	}
 	p.joined = true
 	for n := range p.m.Info().Nodes {
-		p.m.PostReg(n, 0, regs.PDID(0), drivers.DefaultDomain)
+		p.m.PostReg(n, 0, regs.PDID(0), process.DefaultDomain)
 	}
 }
 

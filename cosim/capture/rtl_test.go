@@ -15,6 +15,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/capture"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -29,7 +30,7 @@ func TestRTL(t *testing.T) {
 	w, err := capture.NewWriter(&file)
 	require.NoError(t, err)
 	l := capture.NewLatency()
-	sys, err := drivers.Open(context.Background(), "rtl:", drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16, Trace: capture.Tee(w, l)})
+	sys, err := registry.Open(context.Background(), "rtl:", drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16, Trace: capture.Tee(w, l)})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}
@@ -75,7 +76,7 @@ func TestStagesAgreeWithBlocks(t *testing.T) {
 		t.Skip("builds a simulator")
 	}
 	l, f := capture.NewLatency(), &capture.Flight{}
-	sys, err := drivers.Open(context.Background(), "rtl:", drivers.Options{Nodes: 4, MemoryBytes: 1 << 16, Trace: capture.Tee(l, f)})
+	sys, err := registry.Open(context.Background(), "rtl:", drivers.Options{Nodes: 4, MemoryBytes: 1 << 16, Trace: capture.Tee(l, f)})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}

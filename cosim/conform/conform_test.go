@@ -16,6 +16,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -188,7 +189,7 @@ func (o *observer) forbidden() {
 }
 
 func observe(t *testing.T, uri string) []string {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: nodes, MemoryBytes: memory})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: nodes, MemoryBytes: memory})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}

@@ -11,8 +11,11 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/replay"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/translog"
 )
 
@@ -28,7 +31,7 @@ func everyBackend(t *testing.T, test func(t *testing.T, open func(drivers.Option
 			}
 			test(t, func(opt drivers.Options) (drivers.System, error) {
 				opt.Nodes, opt.MemoryBytes = nodes, memory
-				sys, err := drivers.Open(context.Background(), uri, opt)
+				sys, err := registry.Open(context.Background(), uri, opt)
 				if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 					t.Skipf("no simulator here: %v", err)
 				}
@@ -68,9 +71,9 @@ func newArrivals(t *testing.T, sys drivers.Timed) *arrivals {
 	dev := sys.Device(1)
 	box, err := drivers.Address(dev, boxAt, slots*regs.SlotBytes)
 	require.NoError(t, err)
-	require.NoError(t, drivers.Join(sys.Device(0), vpid, 1))
+	require.NoError(t, process.Join(sys.Device(0), vpid, 1))
 	require.NoError(t, sys.Device(0).WriteReg(regs.MboxCtrl(vpid), regs.MboxCtrlWindow))
-	require.NoError(t, drivers.Join(dev, vpid, 1))
+	require.NoError(t, process.Join(dev, vpid, 1))
 	for _, w := range [][2]uint64{{uint64(regs.MboxBase(vpid)), box}, {uint64(regs.MboxSlots(vpid)), slots},
 		{uint64(regs.MboxCtrl(vpid)), regs.MboxCtrlEnable | regs.MboxCtrlIRQArrival}, {uint64(regs.IRQMask), ^uint64(0)}} {
 		require.NoError(t, dev.WriteReg(uint32(w[0]), w[1]))
@@ -160,7 +163,7 @@ func awaitAll(t *testing.T, sys drivers.Timed) {
 
 // What is awaited of a log comes when it came.
 func TestAwaitOfALog(t *testing.T) {
-	sys, err := drivers.Open(context.Background(), far, drivers.Options{Nodes: nodes, MemoryBytes: memory})
+	sys, err := registry.Open(context.Background(), far, drivers.Options{Nodes: nodes, MemoryBytes: memory})
 	require.NoError(t, err)
 	var log bytes.Buffer
 	rec := translog.RecordTimed(sys.(drivers.Timed), &log)
@@ -175,7 +178,7 @@ func TestAwaitOfALog(t *testing.T) {
 
 // A device address is not an offset: what lies in one piece for software may not do so for the NIC.
 func TestAddresses(t *testing.T) {
-	sys, err := drivers.Open(context.Background(), far, drivers.Options{Nodes: 1, MemoryBytes: 10000})
+	sys, err := registry.Open(context.Background(), far, drivers.Options{Nodes: 1, MemoryBytes: 10000})
 	require.NoError(t, err)
 	defer sys.Close()
 	dev := sys.Device(0)
@@ -194,10 +197,10 @@ func TestAddresses(t *testing.T) {
 		list      []drivers.Segment
 		n, offset uint64
 	}{{dev.Segments(), 1 << 12, 1 << 12}, {dev.Segments(), 1000, 64}, {nil, 1 << 20, 64}} {
-		at, err := drivers.FitInSegment(c.list, 1, c.n, 64)
+		at, err := segment.Fit(c.list, 1, c.n, 64)
 		require.NoError(t, err)
 		require.Equal(t, c.offset, at)
 	}
-	_, err = drivers.FitInSegment(dev.Segments(), 0, 1<<12+1, 64)
+	_, err = segment.Fit(dev.Segments(), 0, 1<<12+1, 64)
 	require.ErrorIs(t, err, drivers.ErrConfig)
 }

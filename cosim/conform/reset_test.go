@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -43,7 +44,7 @@ func TestReset(t *testing.T) {
 
 func resetOne(t *testing.T, dev drivers.Device) {
 	fresh := settings(t, dev)
-	changed, err := drivers.Reset(dev, false)
+	changed, err := process.ResetNIC(dev, false)
 	require.NoError(t, err)
 	require.Empty(t, changed, "nothing is changed after reset")
 
@@ -57,14 +58,14 @@ func resetOne(t *testing.T, dev drivers.Device) {
 			touched++
 		}
 	}
-	require.NoError(t, drivers.Join(dev, 3, 7))
+	require.NoError(t, process.Join(dev, 3, 7))
 	require.NoError(t, dev.WriteReg(regs.MboxCtrl(3), regs.MboxCtrlEnable|regs.MboxCtrlWindow))
 	require.NoError(t, dev.WriteReg(regs.NotiCtrl(3), regs.NotiCtrlEnable))
 	require.NoError(t, dev.WriteReg(regs.MboxRP(3), 99)) // raises IRQ_STATUS.error
 	require.NotEqual(t, fresh, settings(t, dev))
 	require.Greater(t, touched, 100)
 
-	changed, err = drivers.Reset(dev, false)
+	changed, err = process.ResetNIC(dev, false)
 	require.NoError(t, err)
 	require.Equal(t, fresh, settings(t, dev))
 	require.Contains(t, changed, "process 3 left domain 7")
@@ -72,7 +73,7 @@ func resetOne(t *testing.T, dev drivers.Device) {
 	status, err := dev.ReadReg(regs.IRQStatus)
 	require.NoError(t, err)
 	require.Zero(t, status)
-	changed, err = drivers.Reset(dev, false)
+	changed, err = process.ResetNIC(dev, false)
 	require.NoError(t, err)
 	require.Empty(t, changed)
 }

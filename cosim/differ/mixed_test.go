@@ -16,6 +16,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -153,7 +154,7 @@ type counter struct {
 func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands ...mixedCommand) (a *arrived, memory [][]byte, counters []counter) {
 	t.Helper()
 	a = newArrived()
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: mixedNodes, MemoryBytes: mixedMemory + 1<<12, Trace: a})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: mixedNodes, MemoryBytes: mixedMemory + 1<<12, Trace: a})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -21,7 +22,7 @@ func TestWireRegisters(t *testing.T) {
 	}
 	var logs [2][]string
 	for i, scheme := range []string{"rtl:", "model:"} {
-		sys, err := drivers.Open(context.Background(), scheme+"?wire_latency=2", drivers.Options{Nodes: 4, MemoryBytes: 4096})
+		sys, err := registry.Open(context.Background(), scheme+"?wire_latency=2", drivers.Options{Nodes: 4, MemoryBytes: 4096})
 		if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 			t.Skipf("no simulator here: %v", err)
 		}

@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -103,7 +104,7 @@ func (a *arrivals) note(at drivers.Cycle, what string) {
 
 // openRMA opens two nodes whose process 0 has a ring, a table and pages, and watches of the rings.
 func openRMA(t *testing.T, uri string, a *arrivals) (drivers.System, drivers.Timed, []drivers.WatchID) {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: rmaMemory, Trace: a})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: rmaMemory, Trace: a})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}

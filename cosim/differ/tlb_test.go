@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -37,7 +38,7 @@ const (
 // openTLB opens a node whose process 0 has pages of its own in table 0; register writes are posted
 // with set.
 func openTLB(t *testing.T, uri string, a *accesses) (m drivers.Timed, set func(off uint32, v uint64)) {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: tlbMemory, Trace: a})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: tlbMemory, Trace: a})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}

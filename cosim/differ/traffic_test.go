@@ -11,6 +11,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/model"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -113,7 +114,7 @@ func (s *seen) Trace(events []drivers.TraceEvent) error {
 func run(t *testing.T, uri string, tr *traffic) *seen {
 	t.Helper()
 	s := &seen{cycles: map[step]drivers.Cycle{}, count: map[step]int{}}
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{
 		Nodes: tr.nodes, MemoryBytes: vpids * boxBytes, Trace: s, Progress: func(what string) { t.Log(what) },
 	})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {

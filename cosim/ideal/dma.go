@@ -6,6 +6,7 @@ import (
 	"strconv"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/segment"
 )
 
 // dma is where the NICs find memory.
@@ -23,8 +24,8 @@ func parseDMA(keys map[string]string) (d dma, err error) {
 		if !given {
 			continue
 		}
-		if *k.to, err = strconv.ParseUint(text, 0, 64); err != nil || *k.to%drivers.SegmentGrain != 0 || *k.to > k.most {
-			return d, fmt.Errorf("%w: ideal: %s=%q: expected a multiple of %d, at most 0x%x", drivers.ErrConfig, k.name, text, drivers.SegmentGrain, k.most)
+		if *k.to, err = strconv.ParseUint(text, 0, 64); err != nil || *k.to%segment.Grain != 0 || *k.to > k.most {
+			return d, fmt.Errorf("%w: ideal: %s=%q: expected a multiple of %d, at most 0x%x", drivers.ErrConfig, k.name, text, segment.Grain, k.most)
 		}
 	}
 	return d, nil

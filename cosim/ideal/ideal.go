@@ -8,7 +8,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/alone"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 )
 
 const (
@@ -17,7 +19,9 @@ const (
 )
 
 func init() {
-	drivers.Register("ideal", "the NIC in Go without a network, for tests of the layers above", keys, open)
+	registry.Register(registry.Backend{
+		Scheme: "ideal", Doc: "the NIC in Go without a network, for tests of the layers above", Keys: keys, Open: open,
+	})
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -85,7 +89,7 @@ func build(opt drivers.Options, latency drivers.Cycle, depth int, dma dma, lent 
 	case mem < regs.SlotBytes:
 		return nil, fmt.Errorf("%w: ideal: %d bytes of memory per node; expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)
 	}
-	if err := drivers.CheckSegments(opt.Segments, n, mem); err != nil {
+	if err := segment.Check(opt.Segments, n, mem); err != nil {
 		return nil, err
 	}
 	segments := opt.Segments

@@ -13,6 +13,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -29,7 +30,7 @@ type rig struct {
 }
 
 func newRig(t *testing.T, nodes, slots int, sink drivers.TraceSink) *rig {
-	s, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: nodes, MemoryBytes: 1 << 20, Trace: sink})
+	s, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: nodes, MemoryBytes: 1 << 20, Trace: sink})
 	require.NoError(t, err)
 	r := &rig{Machine: s.(*nic.Machine), t: t}
 	for n := range nodes {
@@ -306,7 +307,7 @@ func TestMisuse(t *testing.T) {
 		"ideal:?latency=2":     {MemoryBytes: 63},
 		"ideal:?depth=2097152": {},
 	} {
-		_, err := drivers.Open(context.Background(), uri, opt)
+		_, err := registry.Open(context.Background(), uri, opt)
 		require.ErrorIs(t, err, drivers.ErrConfig, uri)
 	}
 	_, err = New(drivers.Options{Waves: &drivers.WaveWindow{}}, 1, 1)
@@ -411,7 +412,7 @@ func TestRefusesKeys(t *testing.T) {
 		"ideal:?dma_base=1":       `dma_base="1": expected a multiple of 4096`,
 		"ideal:?dma_segment=0x10": `dma_segment="0x10": expected a multiple of 4096`,
 	} {
-		_, err := drivers.Open(context.Background(), uri, drivers.Options{})
+		_, err := registry.Open(context.Background(), uri, drivers.Options{})
 		require.ErrorIs(t, err, drivers.ErrConfig)
 		require.ErrorContains(t, err, want)
 	}

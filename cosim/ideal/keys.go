@@ -1,8 +1,10 @@
 package ideal
 
-import "github.com/nicloop/nicloop/drivers"
+import (
+	"github.com/nicloop/nicloop/drivers/registry"
+)
 
-var keys = []drivers.Key{
+var keys = []registry.Key{
 	{Name: "latency", Value: "CYCLES", Doc: "of a packet from NIC to NIC"},
 	{Name: "depth", Value: "PACKETS", Doc: "that may be on their way to a node"},
 	{Name: "dma_base", Value: "ADDRESS", Doc: "the NIC finds the memory from there on instead of from 0, as behind an IOMMU"},

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // own are the keys of rtl: and mixed: that say how it is simulated, not what.
@@ -60,19 +61,19 @@ type Show struct {
 // file gets the waves of the cycles around it. Soon behind it calls fail with [ErrParted].
 func (d *Divergence) Shown(file string) *Show { return &Show{div: d, file: file} }
 
-// Open is drivers.Open.
+// Open is registry.Open.
 func (s *Show) Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
 	s.opened++
 	opt.Checkpoints, opt.Waves, opt.Threads = nil, nil, 1
 	if s.opened < s.div.System {
-		return drivers.Open(ctx, uri, opt)
+		return registry.Open(ctx, uri, opt)
 	}
 	if s.opened > s.div.System {
 		return nil, ErrParted
 	}
 	to := s.div.Cycle + wavesBehind
 	opt.Waves = &drivers.WaveWindow{File: s.file, From: s.div.Cycle - min(s.div.Cycle, wavesBefore), To: to, Nodes: s.div.shownNodes(), Maybe: true}
-	sys, err := drivers.Open(ctx, uri, opt)
+	sys, err := registry.Open(ctx, uri, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -46,12 +47,12 @@ func (s *Side) noteSlow(node int, off uint32, v uint64) {
 	}
 }
 
-// Open is drivers.Open, for a system that is compared.
+// Open is registry.Open, for a system that is compared.
 func (s *Side) Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
 	opt.Checkpoints, opt.Threads = nil, 1
 	sink := &side{Side: s, next: opt.Trace}
 	opt.Trace = sink
-	inner, err := drivers.Open(ctx, uri, opt)
+	inner, err := registry.Open(ctx, uri, opt)
 	if err != nil {
 		return nil, err
 	}

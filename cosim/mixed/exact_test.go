@@ -18,6 +18,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -149,7 +150,7 @@ func opened(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 		t.Skip("builds a simulator")
 	}
 	opt.Progress = func(what string) { t.Log(what) }
-	sys, err := drivers.Open(context.Background(), uri, opt)
+	sys, err := registry.Open(context.Background(), uri, opt)
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}

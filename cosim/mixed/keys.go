@@ -3,16 +3,16 @@ package mixed
 import (
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/rtl"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // Keys of the URI, by whom they are for.
 var (
-	ownKeys = []drivers.Key{
+	ownKeys = []registry.Key{
 		{Name: "rtl", Value: "5,9", Doc: "the nodes that are RTL; at least one, not all"},
 		{Name: "nodes", Value: "64", Doc: "how many there are, if neither --nodes nor dims says it; 2 to 64"},
 	}
 	bothKeys = build.MeshKeys
 	rtlKeys  = rtl.SimulatorKeys
-	refused  = append([]drivers.Key{{Name: "wire_latency"}}, build.FaultKeys...)
+	refused  = append([]registry.Key{{Name: "wire_latency"}}, build.FaultKeys...)
 )

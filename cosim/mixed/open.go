@@ -16,13 +16,15 @@ import (
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 func init() {
-	drivers.Register("mixed", "some nodes the Verilated RTL, the others the model, in one mesh to the very cycle",
-		slices.Concat(ownKeys, bothKeys, rtlKeys, refused), open)
-	drivers.RegisterPrepare("mixed", prepare)
-	drivers.RegisterRepeats("mixed", func(map[string]string) bool { return true })
+	registry.Register(registry.Backend{
+		Scheme: "mixed", Doc: "some nodes the Verilated RTL, the others the model, in one mesh to the very cycle",
+		Keys: slices.Concat(ownKeys, bothKeys, rtlKeys, refused), Open: open, Prepare: prepare,
+		CanRepeat: func(map[string]string) bool { return true },
+	})
 }
 
 // request is a URI and its options, checked.
@@ -69,8 +71,8 @@ func prepare(ctx context.Context, path string, keys map[string]string, opt drive
 func (s *System) Repeat() (drivers.Repeated, error) { return s.rtl.Repeat() }
 
 // pick copies the keys of some lists.
-func pick(keys map[string]string, lists ...[]drivers.Key) map[string]string {
-	list := drivers.Names(slices.Concat(lists...))
+func pick(keys map[string]string, lists ...[]registry.Key) map[string]string {
+	list := registry.KeyNames(slices.Concat(lists...))
 	some := maps.Clone(keys)
 	maps.DeleteFunc(some, func(k, _ string) bool { return !slices.Contains(list, k) })
 	return some
@@ -83,7 +85,7 @@ func parse(path string, keys map[string]string, opt *drivers.Options) (*request,
 	if path != "" {
 		return bad("found the path %q, expected none; settings are keys, as in mixed:?rtl=5,9&nodes=64", path)
 	}
-	for _, k := range drivers.Names(refused) {
+	for _, k := range registry.KeyNames(refused) {
 		if _, given := keys[k]; given {
 			return nil, fmt.Errorf("%w: %s: wires between RTL and model take one cycle and cannot break; use rtl: or model: for faults of wires, or for longer ones", drivers.ErrNotSupported, k)
 		}

@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 func TestRefusals(t *testing.T) {
@@ -37,7 +38,7 @@ func TestRefusals(t *testing.T) {
 		{"mixed:?rtl=0&link_errors=1e-3", 4, drivers.ErrNotSupported, "use rtl: or model: for faults of wires"},
 		{"mixed:?rtl=0&wire_latency=5", 4, drivers.ErrNotSupported, "use rtl: or model: for faults of wires, or for longer ones"},
 	} {
-		_, err := drivers.Open(context.Background(), c.uri, drivers.Options{Nodes: c.nodes})
+		_, err := registry.Open(context.Background(), c.uri, drivers.Options{Nodes: c.nodes})
 		require.ErrorIs(t, err, c.is, c.uri)
 		require.ErrorContains(t, err, c.want, c.uri)
 	}

@@ -10,7 +10,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 )
 
 const defaultMemory = 1 << 20
@@ -19,8 +21,8 @@ const defaultMemory = 1 << 20
 const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
 
 func init() {
-	drivers.Register("model", "the model of NIC and network in Go, cycle by cycle",
-		slices.Concat(build.MeshKeys, build.LatencyKeys, ownKeys, build.FaultKeys), open)
+	registry.Register(registry.Backend{Scheme: "model", Doc: "the model of NIC and network in Go, cycle by cycle",
+		Keys: slices.Concat(build.MeshKeys, build.LatencyKeys, ownKeys, build.FaultKeys), Open: open})
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -72,7 +74,7 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	case mem < regs.SlotBytes:
 		return nil, nil, fmt.Errorf("%w: DMA memory of %d bytes per node: expected at least %d", drivers.ErrConfig, mem, regs.SlotBytes)
 	}
-	if err := drivers.CheckSegments(opt.Segments, p.Dims[0]*p.Dims[1]*p.Dims[2], mem); err != nil {
+	if err := segment.Check(opt.Segments, p.Dims[0]*p.Dims[1]*p.Dims[2], mem); err != nil {
 		return nil, nil, err
 	}
 	cfg := p.Fabric

@@ -13,13 +13,15 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // openTimed opens a device.
 func openTimed(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 	t.Helper()
-	sys, err := drivers.Open(context.Background(), uri, opt)
+	sys, err := registry.Open(context.Background(), uri, opt)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, sys.Close()) })
 	return sys.(drivers.Timed)
@@ -32,7 +34,7 @@ func storm(t *testing.T, uri string, nodes, packets, peers, threads int) (m driv
 	slots := uint64(8 * packets)
 	m = openTimed(t, uri, drivers.Options{Nodes: nodes, Threads: threads, MemoryBytes: int(slots) * regs.SlotBytes})
 	for n := range nodes {
-		m.PostReg(n, 0, regs.PDID(0), drivers.DefaultDomain)
+		m.PostReg(n, 0, regs.PDID(0), process.DefaultDomain)
 		m.PostReg(n, 0, regs.MboxSlots(0), slots)
 		m.PostReg(n, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
 	}
@@ -123,7 +125,7 @@ func TestLargest(t *testing.T) {
 	for _, way := range [][2]int{{last, 0}, {0, last}, {last, last - 1}} {
 		from, to := m.Device(way[0]), m.Device(way[1])
 		for _, dev := range []drivers.Device{from, to} {
-			require.NoError(t, dev.WriteReg(regs.PDID(0), drivers.DefaultDomain))
+			require.NoError(t, dev.WriteReg(regs.PDID(0), process.DefaultDomain))
 			require.NoError(t, dev.WriteReg(regs.MboxSlots(0), 4))
 			require.NoError(t, dev.WriteReg(regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow))
 		}
@@ -165,10 +167,10 @@ func TestNoSuchNetwork(t *testing.T) {
 		"model:?topology=dragonfly:1&dims=4x4":           "dims",
 		"model:?topology=fattree:65,2&host_wr_latency=4": "has 4225 nodes",
 	} {
-		_, err := drivers.Open(context.Background(), uri, drivers.Options{})
+		_, err := registry.Open(context.Background(), uri, drivers.Options{})
 		require.ErrorIs(t, err, drivers.ErrConfig, uri)
 		require.ErrorContains(t, err, want, uri)
 	}
-	_, err := drivers.Open(context.Background(), "model:?topology=dragonfly:2", drivers.Options{Nodes: 73})
+	_, err := registry.Open(context.Background(), "model:?topology=dragonfly:2", drivers.Options{Nodes: 73})
 	require.ErrorContains(t, err, "give at most --nodes 72")
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -28,7 +29,7 @@ func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []str
 	require.NoError(t, err)
 	require.Len(t, m.Partitions(), threads)
 	for n := range nodes {
-		m.PostReg(n, 0, regs.PDID(0), drivers.DefaultDomain)
+		m.PostReg(n, 0, regs.PDID(0), process.DefaultDomain)
 		m.PostReg(n, 0, regs.MboxSlots(0), slots)
 		m.PostReg(n, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
 	}

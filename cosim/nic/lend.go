@@ -6,7 +6,7 @@ import (
 	"runtime"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/mapping"
+	"github.com/nicloop/nicloop/drivers/sharedmem"
 )
 
 // newMemory allocates the memory of one node.
@@ -18,16 +18,16 @@ func (m *Machine) newMemory() []byte {
 		}
 		return mem
 	}
-	mem, err := mapping.New(m.cfg.Memory)
+	mem, err := sharedmem.New(m.cfg.Memory)
 	if err != nil {
 		panic("nic: " + err.Error()) // as when the heap has none left
 	}
-	runtime.AddCleanup(m, mapping.Free, mem)
+	runtime.AddCleanup(m, sharedmem.Free, mem)
 	return mem
 }
 
 // Lends reports whether Lend is supported.
-func (m *Machine) Lends() bool { return m.cfg.Lent && mapping.Supported }
+func (m *Machine) Lends() bool { return m.cfg.Lent && sharedmem.Supported }
 
 // Lend maps whole pages of a node's memory to a file (drivers.Lender). It must not be called while
 // time advances.
@@ -38,5 +38,5 @@ func (m *Machine) Lend(node int, off, n uint64, file *os.File, at uint64) error 
 	case node < 0 || node >= len(m.nodes):
 		return fmt.Errorf("%w: lending memory of node %d: expected 0..%d", drivers.ErrConfig, node, len(m.nodes)-1)
 	}
-	return mapping.Lay(m.nodes[node].mem, off, n, file, at)
+	return sharedmem.Lay(m.nodes[node].mem, off, n, file, at)
 }

@@ -7,7 +7,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/infile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 // Params are the cycle counts of a NIC and the network, as measured by "nicloop calibrate".
@@ -40,7 +40,7 @@ func RTL() Params {
 
 // ReadParams reads a file that "nicloop calibrate" wrote.
 func ReadParams(file string) (Params, error) {
-	text, err := infile.Read(file, infile.Text)
+	text, err := userfile.Read(file, userfile.TextLimit)
 	if err != nil {
 		return Params{}, err
 	}

@@ -10,6 +10,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -18,7 +19,7 @@ import (
 func TestNoneIsRefused(t *testing.T) {
 	const lines, slots = 100, 2
 	for _, paces := range []bool{true, false} {
-		below, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 1 << 12})
+		below, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 1 << 12})
 		require.NoError(t, err)
 		sys := below.(drivers.Timed)
 		if paces {

@@ -12,6 +12,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/axihost"
 	"github.com/nicloop/nicloop/cosim/capture"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -28,7 +29,7 @@ func TestAXIKeys(t *testing.T) {
 		"rtl:?bus=axi&bus_lost=1e-3":   "bus_lost is of PCIe: expected bus=pcie",
 		"rtl:?bus=axi&uart=pty&baud=1": "has no bus",
 	} {
-		_, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2})
+		_, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: 2})
 		require.ErrorContains(t, err, want, uri)
 	}
 }

@@ -19,6 +19,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	_ "github.com/nicloop/nicloop/drivers/uart" // which opens the pseudo-terminals
 	hdl "github.com/nicloop/nicloop/rtl"
@@ -51,7 +52,7 @@ func onUART(keys map[string]string) (bool, error) {
 	case "pty":
 		return true, nil
 	case "":
-		for _, key := range drivers.Names(lineKeys) {
+		for _, key := range registry.KeyNames(lineKeys) {
 			if _, ok := keys[key]; ok && key != "uart" {
 				return false, fmt.Errorf("%w: rtl:?%s is of a serial line: expected uart=pty beside it", drivers.ErrConfig, key)
 			}
@@ -188,7 +189,7 @@ func openBoard(ctx context.Context, path string, keys map[string]string, opt dri
 	if r.memory > 0 {
 		q.Set("memory", strconv.Itoa((r.memory+7)&^7))
 	}
-	under, err := drivers.Open(ctx, "uart:"+strings.Join(ports, ",")+"?"+q.Encode(), drivers.Options{Nodes: len(ports), MemoryBytes: r.memory})
+	under, err := registry.Open(ctx, "uart:"+strings.Join(ports, ",")+"?"+q.Encode(), drivers.Options{Nodes: len(ports), MemoryBytes: r.memory})
 	if err != nil {
 		return nil, errors.Join(err, p.end())
 	}

@@ -18,6 +18,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/uart"
 )
@@ -27,7 +28,7 @@ const fastLine = "rtl:?uart=pty&baud=19531250"
 
 func openBoards(t testing.TB, uri string, nodes int) *boards {
 	t.Helper()
-	sys, err := drivers.Open(t.Context(), uri, drivers.Options{
+	sys, err := registry.Open(t.Context(), uri, drivers.Options{
 		Nodes: nodes, MemoryBytes: 1 << 16, Needs: drivers.CanPIO | drivers.CanAwait | drivers.CanFreeRun, Progress: func(what string) { t.Log(what) },
 	})
 	require.NoError(t, err)
@@ -257,7 +258,7 @@ func TestBoardOfATree(t *testing.T) {
 	require.Equal(t, own, sys.Info().Hash)
 	require.NoError(t, sys.Close())
 	edit(t, dir, "board.flist", "board/uart_rx.sv", "board/uart_xr.sv")
-	_, err := drivers.Open(t.Context(), fastLine+"&src="+dir, drivers.Options{Nodes: 1})
+	_, err := registry.Open(t.Context(), fastLine+"&src="+dir, drivers.Options{Nodes: 1})
 	require.ErrorContains(t, err, "board/uart_xr.sv is in design.flist, simulation.flist, pcie.flist, axi.flist or board.flist: no such file")
 }
 
@@ -266,7 +267,7 @@ func TestBoardsAreNotOpened(t *testing.T) {
 	openBoards(t, fastLine, 1).Close() // the simulator is built
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
-	_, err := drivers.Open(ctx, fastLine, drivers.Options{Nodes: 1})
+	_, err := registry.Open(ctx, fastLine, drivers.Options{Nodes: 1})
 	require.ErrorIs(t, err, context.DeadlineExceeded)
 }
 
@@ -291,13 +292,13 @@ func TestBoardKeys(t *testing.T) {
 		"rtl:?uart=pty&dims=1x1x1&baud=2000":            {drivers.ErrConfig, "baud=2000: expected a number 2385..19531250"},
 		"rtl:?uart=pty&dims=1x1x1&src=/no/such/folder":  {drivers.ErrConfig, "expected a checkout"},
 	} {
-		_, err := drivers.Open(t.Context(), uri, drivers.Options{})
+		_, err := registry.Open(t.Context(), uri, drivers.Options{})
 		require.ErrorIs(t, err, want.kind, uri)
 		require.ErrorContains(t, err, want.text)
 	}
-	_, err := drivers.Open(t.Context(), "rtl:?uart=pty", drivers.Options{Nodes: 1, MemoryBytes: 2 << 20})
+	_, err := registry.Open(t.Context(), "rtl:?uart=pty", drivers.Options{Nodes: 1, MemoryBytes: 2 << 20})
 	require.ErrorContains(t, err, "2097152 bytes of memory: a simulated board has 1048576")
-	require.False(t, drivers.Repeats("rtl:?uart=pty"))
+	require.False(t, registry.CanRepeat("rtl:?uart=pty"))
 }
 
 // BenchmarkBoardRegister reads registers over a line of 3 Mbaud. reads/s are those of simulated

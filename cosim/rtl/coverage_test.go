@@ -7,6 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // A node that counts is one of its own, and every system counts into a file of its own.
@@ -26,6 +27,6 @@ func TestCoverageKey(t *testing.T) {
 
 	_, err = parse("", keys, drivers.Options{Nodes: 2, Checkpoints: &drivers.Checkpoints{Every: 1, Last: 1, File: "x"}})
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
-	require.False(t, drivers.Repeats("rtl:?coverage="+dir))
-	require.True(t, drivers.Repeats("rtl:"))
+	require.False(t, registry.CanRepeat("rtl:?coverage="+dir))
+	require.True(t, registry.CanRepeat("rtl:"))
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/inside"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -68,10 +69,10 @@ func TestInside(t *testing.T) {
 }
 
 func TestInsideRefusals(t *testing.T) {
-	_, err := drivers.Open(context.Background(), "rtl:?inside=2", drivers.Options{Nodes: 2})
+	_, err := registry.Open(context.Background(), "rtl:?inside=2", drivers.Options{Nodes: 2})
 	require.ErrorIs(t, err, drivers.ErrConfig)
 	require.ErrorContains(t, err, "inside=2: expected a number 0..1")
-	_, err = drivers.Open(context.Background(), "rtl:?inside=1", drivers.Options{Nodes: 2, Checkpoints: &drivers.Checkpoints{Every: 1, Last: 1, File: "x"}})
+	_, err = registry.Open(context.Background(), "rtl:?inside=1", drivers.Options{Nodes: 2, Checkpoints: &drivers.Checkpoints{Every: 1, Last: 1, File: "x"}})
 	require.ErrorIs(t, err, drivers.ErrNotSupported, "and before anything is built")
 
 	if inside.Supported() == nil {

@@ -4,11 +4,11 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/cosim/build"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 // SimulatorKeys are of RTL that a program of its own simulates, whoever else is in the mesh.
-var SimulatorKeys = []drivers.Key{
+var SimulatorKeys = []registry.Key{
 	{Name: "src", Value: "DIR", Doc: "RTL of a working tree, a checkout or its folder rtl, instead of that in the program; description, ports and DPI imports must be the same"},
 	{Name: "plusargs", Value: "%2Ba,%2Bb=1", Doc: "arguments of the simulator, separated by commas; + is %2B in a URI"},
 	{Name: "patience", Value: "30s", Doc: "how long the simulator may be silent"},
@@ -16,14 +16,14 @@ var SimulatorKeys = []drivers.Key{
 }
 
 var (
-	ownKeys = []drivers.Key{
+	ownKeys = []registry.Key{
 		{Name: "inside", Value: "1", Doc: "the model in this process: less per crossing"},
 		{Name: "clock", Value: "wall", Doc: "time passes by itself; the model is in this process"},
 		{Name: "random_init", Value: "7", Doc: "registers and memories start with random values, by this seed, instead of zeros"},
 		{Name: "coverage", Value: "DIR", Doc: "a node that counts which lines and toggles it has seen, into a new file of that folder"},
 	}
 	// pcieKeys mean something beside bus=pcie alone.
-	pcieKeys = []drivers.Key{
+	pcieKeys = []registry.Key{
 		{Name: "mps", Value: "256", Doc: "largest payload, in bytes: 128, 256 or 512"},
 		{Name: "mrrs", Value: "512", Doc: "largest read request, in bytes: 128 to 4096, powers of two"},
 		{Name: "phy", Value: "7series128", Doc: "the stream format of a board's hard block and its shim: litepcie, litepcie128, 7series or 7series128; default: none"},
@@ -33,7 +33,7 @@ var (
 		{Name: "bus_poisoned", Value: "1e-3", Doc: "chance of it to get one that is poisoned"},
 		{Name: "bus_errors", Value: "1e-3", Doc: "chance of it to get one that says UR or CA"},
 	}
-	lineKeys = []drivers.Key{
+	lineKeys = []registry.Key{
 		{Name: "uart", Value: "pty", Doc: "one board, or two that are linked, behind serial lines"},
 		{Name: "baud", Value: "3000000", Doc: "of these lines, in simulated time"},
 		{Name: "noise", Value: "1e-5", Doc: "chance of a bit on them to be wrong"},
@@ -42,10 +42,10 @@ var (
 		{Name: "netlist", Value: "ice40", Doc: "what synthesis makes of that one, in place of its RTL"},
 	}
 	// boardKeys are the names of those that mean something with uart=pty.
-	boardKeys = append(drivers.Names(lineKeys), "dims", "src", "random_init")
+	boardKeys = append(registry.KeyNames(lineKeys), "dims", "src", "random_init")
 )
 
 // keys are all that a URI may have.
-func keys() []drivers.Key {
-	return slices.Concat(build.MeshKeys, build.LatencyKeys, SimulatorKeys, ownKeys, build.FaultKeys, []drivers.Key{{Name: "bus", Value: "pcie", Doc: "the NIC behind PCIe, or axi: behind AXI in a clock of the host's own; default: the core itself"}, {Name: "ratio", Value: "8/5", Doc: "cycles of the host's clock with bus=axi, in cycles of the core's"}}, pcieKeys, lineKeys)
+func keys() []registry.Key {
+	return slices.Concat(build.MeshKeys, build.LatencyKeys, SimulatorKeys, ownKeys, build.FaultKeys, []registry.Key{{Name: "bus", Value: "pcie", Doc: "the NIC behind PCIe, or axi: behind AXI in a clock of the host's own; default: the core itself"}, {Name: "ratio", Value: "8/5", Doc: "cycles of the host's clock with bus=axi, in cycles of the core's"}}, pcieKeys, lineKeys)
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/bridge"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	hdl "github.com/nicloop/nicloop/rtl"
 )
@@ -24,13 +25,15 @@ const (
 )
 
 func init() {
-	drivers.Register("rtl", "the Verilated RTL of up to 64 nodes in its own process, or inside", keys(), open)
-	drivers.RegisterPrepare("rtl", prepare)
-	drivers.RegisterLoops("rtl", func(_ string, keys map[string]string) bool {
-		return keys["uart"] != "" && (keys["size"] != "" || keys["netlist"] != "")
-	})
-	drivers.RegisterRepeats("rtl", func(keys map[string]string) bool {
-		return keys["inside"] != "1" && keys["coverage"] == "" && keys["clock"] != "wall" && keys["uart"] == ""
+	registry.Register(registry.Backend{
+		Scheme: "rtl", Doc: "the Verilated RTL of up to 64 nodes in its own process, or inside",
+		Keys: keys(), Open: open, Prepare: prepare,
+		IsLoopback: func(_ string, keys map[string]string) bool {
+			return keys["uart"] != "" && (keys["size"] != "" || keys["netlist"] != "")
+		},
+		CanRepeat: func(keys map[string]string) bool {
+			return keys["inside"] != "1" && keys["coverage"] == "" && keys["clock"] != "wall" && keys["uart"] == ""
+		},
 	})
 }
 

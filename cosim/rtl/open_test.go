@@ -8,6 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 func TestConfigErrors(t *testing.T) {
@@ -35,7 +36,7 @@ func TestConfigErrors(t *testing.T) {
 		{"rtl:", drivers.Options{Nodes: 2, MemoryBytes: 100}, "DMA memory of 100 bytes per node: expected 4096.."},
 		{"rtl:", drivers.Options{Nodes: 2, Waves: &drivers.WaveWindow{From: 5, To: 5, File: "x"}}, "expected a file and a window that is not empty"},
 	} {
-		_, err := drivers.Open(context.Background(), c.uri, c.opt)
+		_, err := registry.Open(context.Background(), c.uri, c.opt)
 		require.ErrorIs(t, err, drivers.ErrConfig, c.uri)
 		require.ErrorContains(t, err, c.want)
 	}

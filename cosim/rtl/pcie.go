@@ -9,6 +9,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/rootcomplex"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -24,7 +25,7 @@ type busFault struct {
 // setBus reads what a URI says of the bus.
 func (r *request) setBus(keys map[string]string) error {
 	bus := keys["bus"]
-	for _, key := range drivers.Names(pcieKeys) {
+	for _, key := range registry.KeyNames(pcieKeys) {
 		if _, ok := keys[key]; ok && bus != "pcie" && !(bus == "axi" && key == "bus_seed") {
 			return fmt.Errorf("%w: rtl:?%s is of PCIe: expected bus=pcie beside it", drivers.ErrConfig, key)
 		}

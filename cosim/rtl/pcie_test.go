@@ -10,6 +10,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/capture"
 	"github.com/nicloop/nicloop/cosim/rootcomplex"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -27,7 +28,7 @@ func TestBusKeys(t *testing.T) {
 		"rtl:?bus=pcie&host_rd_latency=40000": "host_rd_latency=40000: expected a number 1..30000",
 		"rtl:?bus=pcie&uart=pty&noise_seed=1": "has no bus",
 	} {
-		_, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2})
+		_, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: 2})
 		require.ErrorContains(t, err, want, uri)
 	}
 }

@@ -11,16 +11,18 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/record"
+	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/selftest"
 )
 
 // pieces lays memory as huge pages on a board do: far up, in any order, and elsewhere at each node.
 func pieces(nodes int) (all [][]drivers.Segment) {
-	const count = selftest.MemoryBytes / drivers.SegmentGrain
+	const count = selftest.MemoryBytes / segment.Grain
 	for n := range uint64(nodes) {
 		var list []drivers.Segment
 		for i := range uint64(count) {
-			list = append(list, drivers.Segment{Off: i * drivers.SegmentGrain, Addr: (n+3)<<40 + (count-i)<<21, Bytes: drivers.SegmentGrain})
+			list = append(list, drivers.Segment{Off: i * segment.Grain, Addr: (n+3)<<40 + (count-i)<<21, Bytes: segment.Grain})
 		}
 		all = append(all, list)
 	}
@@ -37,7 +39,7 @@ func TestMemoryInPieces(t *testing.T) {
 	opt := drivers.Options{Nodes: 2, MemoryBytes: selftest.MemoryBytes, Segments: pieces(2)}
 	for _, uri := range []string{"rtl:", "rtl:?inside=1", "rtl:?bus=pcie", "rtl:?bus=axi", "model:"} {
 		t.Run(uri, func(t *testing.T) {
-			sys, err := drivers.Open(ctx, uri, opt)
+			sys, err := registry.Open(ctx, uri, opt)
 			require.NoError(t, err)
 			var log bytes.Buffer
 			recorded := record.New(sys, &log, nil)
@@ -60,7 +62,7 @@ func TestMemoryInPieces(t *testing.T) {
 	wrong.Segments = pieces(2)
 	wrong.Segments[1][3].Addr = wrong.Segments[1][4].Addr
 	for _, uri := range []string{"rtl:", "model:", "ideal:"} {
-		_, err := drivers.Open(ctx, uri, wrong)
+		_, err := registry.Open(ctx, uri, wrong)
 		require.ErrorIs(t, err, drivers.ErrConfig)
 		require.ErrorContains(t, err, "node 1: segments at 0x40001800000 and 0x40001800000 overlap")
 	}

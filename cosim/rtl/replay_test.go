@@ -10,6 +10,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/record"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/selftest"
 )
 
@@ -22,7 +23,7 @@ func TestReplayFindsPlantedBugs(t *testing.T) {
 	ctx := context.Background()
 	file := filepath.Join(t.TempDir(), "log")
 	opt := drivers.Options{Nodes: 2, MemoryBytes: selftest.MemoryBytes}
-	sys, err := drivers.Open(ctx, "record:"+file+"!rtl:", opt)
+	sys, err := registry.Open(ctx, "record:"+file+"!rtl:", opt)
 	require.NoError(t, err)
 	_, err = selftest.Run(ctx, sys, selftest.Config{Seed: 1, Samples: 16, Only: []string{"velo", "interrupts", "links"}})
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -18,7 +19,7 @@ func openTimed(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 	if opt.Progress == nil {
 		opt.Progress = func(what string) { t.Log(what) }
 	}
-	sys, err := drivers.Open(context.Background(), uri, opt)
+	sys, err := registry.Open(context.Background(), uri, opt)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, sys.Close()) })
 	return sys.(drivers.Timed)

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -30,7 +31,7 @@ func openSmall(t *testing.T, uri string) *boards {
 	if _, err := exec.LookPath("yosys"); err != nil && uri == smallNetlist && os.Getenv("CI") == "" {
 		t.Skip("needs yosys: scripts/setup-debian.sh")
 	}
-	sys, err := drivers.Open(t.Context(), uri, drivers.Options{Nodes: 1, Progress: func(what string) { t.Log(what) }})
+	sys, err := registry.Open(t.Context(), uri, drivers.Options{Nodes: 1, Progress: func(what string) { t.Log(what) }})
 	require.NoError(t, err)
 	return sys.(*boards)
 }
@@ -61,7 +62,7 @@ func TestSmallBoardEnds(t *testing.T) {
 	dropped, err := dev.ReadReg(regs.TXDropped)
 	require.NoError(t, err)
 	require.EqualValues(t, 2, dropped)
-	_, err = drivers.Open(t.Context(), smallBoard, drivers.Options{Nodes: 1, MemoryBytes: 8192})
+	_, err = registry.Open(t.Context(), smallBoard, drivers.Options{Nodes: 1, MemoryBytes: 8192})
 	require.ErrorContains(t, err, "8192 bytes of memory: the small board has 4096")
 }
 

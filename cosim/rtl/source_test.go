@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	hdl "github.com/nicloop/nicloop/rtl"
 )
@@ -72,12 +73,12 @@ func TestBoundary(t *testing.T) {
 	} {
 		dir := tree(t)
 		edit(t, dir, c.file, c.from, c.to)
-		_, err := drivers.Open(context.Background(), "rtl:?src="+dir, drivers.Options{Nodes: 2})
+		_, err := registry.Open(context.Background(), "rtl:?src="+dir, drivers.Options{Nodes: 2})
 		require.ErrorIs(t, err, drivers.ErrConfig, c.want)
 		require.ErrorContains(t, err, c.want)
 		require.ErrorContains(t, err, "src="+dir)
 	}
-	_, err := drivers.Open(context.Background(), "rtl:?src="+t.TempDir(), drivers.Options{Nodes: 2})
+	_, err := registry.Open(context.Background(), "rtl:?src="+t.TempDir(), drivers.Options{Nodes: 2})
 	require.ErrorContains(t, err, "expected a checkout, or its folder rtl")
 
 	// A default that differs is no other boundary, nor is a comment or the layout.
@@ -91,7 +92,7 @@ func TestBoundary(t *testing.T) {
 func TestBrokenTree(t *testing.T) {
 	dir := tree(t)
 	edit(t, dir, "core/fifo.sv", "endmodule", "  assign nowhere = 1'b1 +;\nendmodule")
-	_, err := drivers.Open(context.Background(), "rtl:?src="+dir, drivers.Options{Nodes: 2})
+	_, err := registry.Open(context.Background(), "rtl:?src="+dir, drivers.Options{Nodes: 2})
 	require.ErrorContains(t, err, "core/fifo.sv")
 	require.ErrorContains(t, err, "syntax error")
 }

@@ -9,7 +9,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/mapping"
+	"github.com/nicloop/nicloop/drivers/sharedmem"
 )
 
 type file = *os.File
@@ -35,7 +35,7 @@ type guestMemory struct {
 }
 
 func newGuestMemory(sys drivers.Lender, node int, bytes uint64) (*guestMemory, error) {
-	sink, err := mapping.File(bytes)
+	sink, err := sharedmem.File(bytes)
 	if err != nil {
 		return nil, err
 	}
@@ -61,7 +61,7 @@ func (m *guestMemory) take(regions []region, files *[]file) error {
 		case uint64(st.Size) != m.bytes: // a ROM's
 			continue
 		case m.file == nil:
-			mem, err := mapping.Map((*files)[i], m.bytes)
+			mem, err := sharedmem.Map((*files)[i], m.bytes)
 			if err != nil {
 				return err
 			}
@@ -168,6 +168,6 @@ func (m *guestMemory) close() {
 	_ = m.sink.Close()
 	if m.file != nil {
 		_ = m.file.Close()
-		mapping.Free(m.table.mem)
+		sharedmem.Free(m.table.mem)
 	}
 }

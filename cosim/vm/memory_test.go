@@ -9,13 +9,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/mapping"
+	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/sharedmem"
 )
 
 // The NIC reaches the guest's memory while it is a bus master, and no ROM ever.
 func TestBusMaster(t *testing.T) {
 	const bytes = 4 << 20
-	sys, err := drivers.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: bytes})
+	sys, err := registry.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: bytes})
 	require.NoError(t, err)
 	defer sys.Close()
 	m, err := newGuestMemory(sys.(drivers.Lender), 0, bytes)
@@ -24,14 +25,14 @@ func TestBusMaster(t *testing.T) {
 	require.ErrorIs(t, m.reach(true), drivers.ErrProtocol, "QEMU has shared nothing")
 
 	file := func(n uint64) *os.File {
-		f, err := mapping.File(n)
+		f, err := sharedmem.File(n)
 		require.NoError(t, err)
 		return f
 	}
 	rom, ram := file(1<<18), file(bytes)
-	look, err := mapping.Map(ram, bytes)
+	look, err := sharedmem.Map(ram, bytes)
 	require.NoError(t, err)
-	defer mapping.Free(look)
+	defer sharedmem.Free(look)
 	files := []*os.File{rom, ram}
 	require.NoError(t, m.take([]region{{0xfffc0000, 1 << 18, 0}, {0x1000, 0x2000, 0x1000}}, &files))
 	require.Nil(t, files[1], "the guest's memory is kept")
@@ -58,13 +59,13 @@ func TestBusMaster(t *testing.T) {
 // Behind an IOMMU the NIC reaches what tables say, and what they say no more it does not.
 func TestPagesComeAndGo(t *testing.T) {
 	const bytes = 4 << 20
-	sys, err := drivers.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: bytes})
+	sys, err := registry.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: bytes})
 	require.NoError(t, err)
 	defer sys.Close()
 	m, err := newGuestMemory(sys.(drivers.Lender), 0, bytes)
 	require.NoError(t, err)
 	defer m.close()
-	ram, err := mapping.File(bytes)
+	ram, err := sharedmem.File(bytes)
 	require.NoError(t, err)
 	require.NoError(t, m.take([]region{{0, bytes, 0}}, &[]*os.File{ram}))
 	c := &chipset{m.table}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 )
 
 // Config says what is booted, with which device, and what runs inside.
@@ -100,7 +101,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 			return res, err
 		}
 		logged.WithError(err).Debug("booting again")
-		if _, err := drivers.Reset(c.System.Device(c.Node), false); err != nil {
+		if _, err := process.ResetNIC(c.System.Device(c.Node), false); err != nil {
 			return res, err
 		}
 	}

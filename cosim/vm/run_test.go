@@ -20,6 +20,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers"
 	_ "github.com/nicloop/nicloop/drivers/pcie"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/selftest"
 )
 
@@ -46,7 +47,7 @@ func TestMain(m *testing.M) {
 
 // guestMain tests the device of the slot.
 func guestMain(uri string) int {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{MemoryBytes: selftest.MemoryBytes, Needs: drivers.CanDMA | drivers.CanInterrupt})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{MemoryBytes: selftest.MemoryBytes, Needs: drivers.CanDMA | drivers.CanInterrupt})
 	if err != nil {
 		fmt.Println(err)
 		return 3
@@ -109,7 +110,7 @@ func needGuest(t *testing.T) {
 func openModel(t *testing.T) drivers.System { return openBody(t, "model:?clock=wall") }
 
 func openBody(t *testing.T, uri string) drivers.System {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 1, MemoryBytes: DefaultMemory})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: 1, MemoryBytes: DefaultMemory})
 	require.NoError(t, err)
 	t.Cleanup(func() { sys.Close() })
 	return sys
@@ -251,7 +252,7 @@ func TestRefused(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
 	require.ErrorContains(t, err, "setup-debian.sh --vm")
 	require.ErrorIs(t, CheckImage(t.TempDir()), drivers.ErrEnvironment)
-	sys, err := drivers.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: 1 << 20})
+	sys, err := registry.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: 1 << 20})
 	require.NoError(t, err)
 	defer sys.Close()
 	_, err = Run(context.Background(), Config{System: sys, Command: []string{"true"}})

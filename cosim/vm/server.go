@@ -14,6 +14,7 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -117,7 +118,7 @@ func (s *server) configWrite(r request) error {
 
 // reset is that of the function: software's settings are gone.
 func (s *server) reset() error {
-	_, err := drivers.Reset(s.dev, false)
+	_, err := process.ResetNIC(s.dev, false)
 	s.mu.Lock()
 	s.table = newMSIXTable()
 	s.mu.Unlock()

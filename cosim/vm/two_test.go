@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -26,7 +28,7 @@ const (
 // echoMain is a guest that sends numbers to the other one and has them back one higher, or the
 // other way round.
 func echoMain(uri string) error {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{MemoryBytes: 1 << 16, Needs: drivers.CanDMA | drivers.CanAwait})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{MemoryBytes: 1 << 16, Needs: drivers.CanDMA | drivers.CanAwait})
 	if err != nil {
 		return err
 	}
@@ -40,7 +42,7 @@ func echoMain(uri string) error {
 	if err != nil {
 		return err
 	}
-	if err := drivers.Join(dev, 0, 0); err != nil {
+	if err := process.Join(dev, 0, 0); err != nil {
 		return err
 	}
 	for _, w := range [][2]uint64{{uint64(regs.MboxBase(0)), base}, {uint64(regs.MboxSlots(0)), boxSlots}, {uint64(regs.MboxCtrl(0)), regs.MboxCtrlEnable | regs.MboxCtrlWindow}} {
@@ -120,7 +122,7 @@ func settle(dev drivers.Device) error {
 // Two guests on two nodes of one mesh exchange messages.
 func TestTwoGuests(t *testing.T) {
 	needAll(t)
-	sys, err := drivers.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: DefaultMemory})
+	sys, err := registry.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: DefaultMemory})
 	require.NoError(t, err)
 	defer sys.Close()
 	var both sync.WaitGroup

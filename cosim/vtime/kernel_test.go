@@ -7,6 +7,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/stretchr/testify/require"
 )
@@ -15,7 +16,7 @@ const ns = drivers.Nanosecond
 
 // world opens two ideal nodes with one process each; mailboxes of 4 slots.
 func world(t *testing.T, cfg Config) (*Kernel, []*Proc) {
-	sys, err := drivers.Open(context.Background(), "ideal:?latency=20", drivers.Options{Nodes: 2, MemoryBytes: 4096})
+	sys, err := registry.Open(context.Background(), "ideal:?latency=20", drivers.Options{Nodes: 2, MemoryBytes: 4096})
 	require.NoError(t, err)
 	t.Cleanup(func() { sys.Close() })
 	cfg.PIODepth = max(cfg.PIODepth, 1)
@@ -170,7 +171,7 @@ func TestLimit(t *testing.T) {
 
 // BenchmarkSwitch is the cost of one resume and yield of the scheduler.
 func BenchmarkSwitch(b *testing.B) {
-	sys, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 4096})
+	sys, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 4096})
 	require.NoError(b, err)
 	defer sys.Close()
 	k := New(sys.(drivers.Timed), Config{PIODepth: 1})

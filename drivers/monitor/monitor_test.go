@@ -12,6 +12,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -41,7 +42,7 @@ func TestCounters(t *testing.T) {
 }
 
 func TestMonitor(t *testing.T) {
-	sys, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: 1, MemoryBytes: 1 << 16})
+	sys, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: 1, MemoryBytes: 1 << 16})
 	require.NoError(t, err)
 	defer sys.Close()
 	dev := sys.Device(0)

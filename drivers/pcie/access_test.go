@@ -15,6 +15,7 @@ import (
 	"golang.org/x/sys/unix"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -53,7 +54,7 @@ func TestPhysical(t *testing.T) {
 // A kind of access that is not there says what is missing.
 func TestAccess(t *testing.T) {
 	s := newSlot(t)
-	_, err := drivers.Open(context.Background(), "pcie:"+address+"?dma=large&root="+s.root, drivers.Options{})
+	_, err := registry.Open(context.Background(), "pcie:"+address+"?dma=large&root="+s.root, drivers.Options{})
 	require.ErrorIs(t, err, drivers.ErrConfig)
 	require.NoError(t, os.Symlink("../drivers/vfio-pci", filepath.Join(s.dir, "driver")))
 	_, err = s.open()
@@ -64,7 +65,7 @@ func TestAccess(t *testing.T) {
 	_, err = s.open()
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
 	require.ErrorContains(t, err, "dev/vfio/vfio")
-	_, err = drivers.Open(context.Background(), "pcie:"+address+"?dma=hugepage&root="+s.root, drivers.Options{})
+	_, err = registry.Open(context.Background(), "pcie:"+address+"?dma=hugepage&root="+s.root, drivers.Options{})
 	require.ErrorContains(t, err, "the driver vfio-pci has "+address, "whose memory is not by physical address")
 }
 

@@ -12,6 +12,8 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/pacing"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -27,7 +29,7 @@ type device struct {
 	mem       memory
 	irq       *interrupts // nil: no interrupts
 	fence     atomic.Uint32
-	pacing    *drivers.Pacing
+	pacing    *pacing.Pacing
 
 	closing sync.Mutex
 	closed  bool
@@ -35,7 +37,7 @@ type device struct {
 
 func attach(w way, node, memoryBytes int) (*device, error) {
 	d := &device{node: node, way: w}
-	d.pacing = drivers.NewPacing(raw{d})
+	d.pacing = pacing.New(raw{d})
 	if err := d.use(memoryBytes); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
@@ -62,7 +64,7 @@ func (d *device) use(memoryBytes int) (err error) {
 	if err := d.way.command(0, commandBusMaster); err != nil {
 		return err
 	}
-	if _, err := drivers.Reset(d, false); err != nil {
+	if _, err := process.ResetNIC(d, false); err != nil {
 		return err
 	}
 	if d.irq, err = d.way.interrupts(); err != nil {
@@ -112,7 +114,7 @@ func (d *device) close() error {
 	var all error
 	if len(d.mem.bytes) > 0 && d.registers != nil {
 		// The reset stops the NIC's writes. If it fails, disabling DMA at least protects memory.
-		if _, err := drivers.Reset(d, false); err != nil {
+		if _, err := process.ResetNIC(d, false); err != nil {
 			logged.WithError(err).Debug("a board is left as it is")
 		}
 		all = errors.Join(all, d.way.command(0, commandBusMaster))

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -22,12 +23,11 @@ const (
 )
 
 func init() {
-	drivers.Register("pcie", "registers and send windows of boards in PCIe slots, or DMA and interrupts with vfio-pci: pcie:0000:03:00.0", []drivers.Key{
+	registry.Register(registry.Backend{Scheme: "pcie", Doc: "registers and send windows of boards in PCIe slots, or DMA and interrupts with vfio-pci: pcie:0000:03:00.0", Keys: []registry.Key{
 		{Name: "dma", Value: "hugepage", Doc: "DMA without an IOMMU, as root: nothing keeps the board from other memory"},
 		{Name: "nics", Value: "2", Doc: "NICs behind the BARs of each function: nodes in the order of addresses, then of NICs"},
 		{Name: "root", Value: "DIR", Doc: "where the file system of devices is, for tests"},
-	}, open)
-	drivers.RegisterFound("pcie")
+	}, Open: open, DiscoversNodes: true})
 }
 
 // A System is one or more boards in PCIe slots.

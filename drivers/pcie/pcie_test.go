@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -54,7 +55,7 @@ func (s *slot) register(off uint32, v uint64) {
 }
 
 func (s *slot) open() (drivers.System, error) {
-	return drivers.Open(context.Background(), "pcie:"+address+"?root="+s.root, drivers.Options{})
+	return registry.Open(context.Background(), "pcie:"+address+"?root="+s.root, drivers.Options{})
 }
 
 func TestRegistersAndWindows(t *testing.T) {
@@ -126,9 +127,9 @@ func TestProbe(t *testing.T) {
 			}
 		})
 	}
-	_, err := drivers.Open(context.Background(), "pcie:", drivers.Options{})
+	_, err := registry.Open(context.Background(), "pcie:", drivers.Options{})
 	require.ErrorContains(t, err, "as in pcie:0000:03:00.0")
-	_, err = drivers.Open(context.Background(), "pcie:"+address, drivers.Options{Nodes: 2})
+	_, err = registry.Open(context.Background(), "pcie:"+address, drivers.Options{Nodes: 2})
 	require.ErrorIs(t, err, drivers.ErrConfig)
 }
 
@@ -142,7 +143,7 @@ func TestTwoNICs(t *testing.T) {
 		s.register(nic*nicStride+regs.Magic, regs.MagicValue)
 		s.register(nic*nicStride+regs.DescHash, regs.DescHashValue)
 	}
-	sys, err := drivers.Open(context.Background(), "pcie:"+address+"?nics=2&root="+s.root, drivers.Options{})
+	sys, err := registry.Open(context.Background(), "pcie:"+address+"?nics=2&root="+s.root, drivers.Options{})
 	require.NoError(t, err)
 	require.Equal(t, 2, sys.Info().Nodes)
 	require.Equal(t, 2, sys.Info().VPIDs, "windows of 64 MB each")
@@ -158,10 +159,10 @@ func TestTwoNICs(t *testing.T) {
 	require.Equal(t, "0", string(s.read("enable")[:1]), "as it was found")
 	require.NoError(t, sys.Close())
 
-	_, err = drivers.Open(context.Background(), "pcie:"+address+"?nics=3&root="+s.root, drivers.Options{})
+	_, err = registry.Open(context.Background(), "pcie:"+address+"?nics=3&root="+s.root, drivers.Options{})
 	require.ErrorContains(t, err, "nics=3: expected 1 to 2")
 	s.file("resource0", make([]byte, nicStride))
-	_, err = drivers.Open(context.Background(), "pcie:"+address+"?nics=2&root="+s.root, drivers.Options{})
+	_, err = registry.Open(context.Background(), "pcie:"+address+"?nics=2&root="+s.root, drivers.Options{})
 	require.ErrorIs(t, err, drivers.ErrConfig, "a bitstream with one NIC")
 	require.Equal(t, "0", string(s.read("enable")[:1]))
 }

@@ -10,7 +10,9 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/translog"
 )
 
@@ -18,7 +20,10 @@ import (
 const Limit = 1 << 30
 
 func init() {
-	drivers.RegisterAround("record", "writes down what passes, for device replay: record:FILE!DEVICE", "FILE!", inner, open)
+	registry.Register(registry.Backend{
+		Scheme: "record", Doc: "writes down what passes, for device replay: record:FILE!DEVICE",
+		Wrapper: &registry.Wrapper{Form: "FILE!", Split: inner, Open: open},
+	})
 }
 
 // inner splits FILE!DEVICE.
@@ -28,7 +33,7 @@ func inner(path string) (file, uri string, ok bool) {
 }
 
 func open(ctx context.Context, file, uri string, opt drivers.Options) (drivers.System, error) {
-	under, err := drivers.Open(ctx, uri, opt)
+	under, err := registry.Open(ctx, uri, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +98,7 @@ type System struct {
 // New records under into w. Close also closes file, which may be nil.
 func New(under drivers.System, w io.Writer, file io.Closer) *System {
 	info := under.Info()
-	m := translog.Meta{Info: info, Ordered: true, Segments: drivers.SegmentsOf(under)}
+	m := translog.Meta{Info: info, Ordered: true, Segments: segment.Of(under)}
 	s := &System{under: under, file: file}
 	for n := range info.Nodes {
 		dev := under.Device(n)

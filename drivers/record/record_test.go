@@ -17,6 +17,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/selftest"
 	"github.com/nicloop/nicloop/drivers/translog"
@@ -27,7 +28,7 @@ var seed = flag.Uint64("seed", 1, "of what is written")
 const memoryBytes = selftest.MemoryBytes
 
 func open2(t *testing.T, uri string) drivers.System {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: memoryBytes})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: memoryBytes})
 	require.NoError(t, err)
 	return sys
 }
@@ -346,11 +347,11 @@ func TestOpenRefusals(t *testing.T) {
 		{"record:x!idael:", `did you mean "ideal:"?`},
 		{"record:x!ideal:?latancy=3", `did you mean "latency"?`},
 	} {
-		_, err := drivers.Open(context.Background(), c.uri, drivers.Options{Nodes: 1})
+		_, err := registry.Open(context.Background(), c.uri, drivers.Options{Nodes: 1})
 		require.ErrorIs(t, err, drivers.ErrConfig, c.uri)
 		require.ErrorContains(t, err, c.want)
 	}
-	_, err := drivers.Open(context.Background(), "record:/nowhere/x!ideal:", drivers.Options{Nodes: 1})
+	_, err := registry.Open(context.Background(), "record:/nowhere/x!ideal:", drivers.Options{Nodes: 1})
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
 	target := open2(t, "ideal:?latency=5")
 	defer target.Close()

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/translog"
 )
 
@@ -24,7 +25,7 @@ func fits(sys drivers.System, m *translog.Meta) error {
 			return fmt.Errorf("%w: node %d has %d bytes of memory: expected %d", drivers.ErrConfig, n, has, size)
 		}
 	}
-	if has := drivers.SegmentsOf(sys); !slices.EqualFunc(has, m.Segments, slices.Equal) {
+	if has := segment.Of(sys); !slices.EqualFunc(has, m.Segments, slices.Equal) {
 		return fmt.Errorf("%w: each NIC finds its memory at %+v: expected %+v (none: at address 0)", drivers.ErrConfig, has, m.Segments)
 	}
 	return nil

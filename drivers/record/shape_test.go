@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,7 +23,7 @@ func TestReplayWhereMemoryWas(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			opt := drivers.Options{Nodes: 2, MemoryBytes: memoryBytes, Segments: segments}
-			body, err := drivers.Open(context.Background(), "ideal:", opt)
+			body, err := registry.Open(context.Background(), "ideal:", opt)
 			require.NoError(t, err)
 			var log bytes.Buffer
 			sys := New(body, &log, nil)
@@ -33,7 +34,7 @@ func TestReplayWhereMemoryWas(t *testing.T) {
 			require.Equal(t, segments, meta.Segments)
 			require.Equal(t, opt, Shape(&meta))
 
-			target, err := drivers.Open(context.Background(), "ideal:?latency=200", Shape(&meta))
+			target, err := registry.Open(context.Background(), "ideal:?latency=200", Shape(&meta))
 			require.NoError(t, err)
 			rep, err := Replay(context.Background(), log.Bytes(), target.(drivers.Timed), Config{})
 			require.NoError(t, err)

@@ -7,14 +7,15 @@ import (
 	"io"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/bounds"
-	"github.com/nicloop/nicloop/drivers/infile"
+	"github.com/nicloop/nicloop/drivers/limits"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/translog"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 func init() {
-	drivers.Register("replay", "a recorded transaction log: replay:FILE", nil, open)
+	registry.Register(registry.Backend{Scheme: "replay", Doc: "a recorded transaction log: replay:FILE", Open: open})
 }
 
 // A DivergenceError reports the first call that differs from the log.
@@ -43,7 +44,7 @@ func open(_ context.Context, path string, _ map[string]string, opt drivers.Optio
 	if path == "" {
 		return nil, fmt.Errorf("%w: replay: expected replay:FILE", drivers.ErrConfig)
 	}
-	data, err := infile.Read(path, infile.Log)
+	data, err := userfile.Read(path, userfile.LogLimit)
 	if err != nil {
 		return nil, fmt.Errorf("replay: %w", err)
 	}
@@ -68,7 +69,7 @@ func New(data []byte, opt drivers.Options) (drivers.System, error) {
 	for _, size := range r.Meta.Memory {
 		needs += float64(size)
 	}
-	if err := bounds.CheckMemory("the memory of the recorded nodes", needs, "the memory with which it is recorded"); err != nil {
+	if err := limits.CheckMemory("the memory of the recorded nodes", needs, "the memory with which it is recorded"); err != nil {
 		return nil, err
 	}
 	s := &System{log: r, info: r.Meta.Info}

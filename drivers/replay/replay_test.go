@@ -19,7 +19,8 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/translog"
 )
@@ -110,7 +111,7 @@ func record(t testing.TB, seed uint64, steps int) (log []byte, seen []string) {
 func play(t *testing.T, log []byte) *Timed {
 	file := filepath.Join(t.TempDir(), "log")
 	require.NoError(t, os.WriteFile(file, log, 0o600))
-	sys, err := drivers.Open(context.Background(), "replay:"+file, drivers.Options{Nodes: 2})
+	sys, err := registry.Open(context.Background(), "replay:"+file, drivers.Options{Nodes: 2})
 	require.NoError(t, err)
 	require.Equal(t, "replay", sys.Info().Backend)
 	return sys.(*Timed)
@@ -264,9 +265,9 @@ func TestRefusals(t *testing.T) {
 	}
 	_, err := New(log, drivers.Options{Waves: &drivers.WaveWindow{}})
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
-	_, err = drivers.Open(context.Background(), "replay:", drivers.Options{})
+	_, err = registry.Open(context.Background(), "replay:", drivers.Options{})
 	require.ErrorIs(t, err, drivers.ErrConfig)
-	_, err = drivers.Open(context.Background(), "replay:/nowhere/log", drivers.Options{})
+	_, err = registry.Open(context.Background(), "replay:/nowhere/log", drivers.Options{})
 	require.ErrorIs(t, err, os.ErrNotExist)
 
 	var other bytes.Buffer
@@ -289,7 +290,7 @@ func TestClaimedMemory(t *testing.T) {
 	info := drivers.Info{Nodes: 1, DescHash: regs.DescHashValue}
 	require.NoError(t, translog.NewWriter(&log, translog.Meta{Info: info, Memory: []int{16 << 30}}).Close())
 	_, err := New(log.Bytes(), drivers.Options{})
-	var memory *bounds.MemoryError
+	var memory *limits.MemoryError
 	require.ErrorAs(t, err, &memory)
 	require.True(t, memory.Total)
 }

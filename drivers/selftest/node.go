@@ -11,6 +11,7 @@ import (
 	"unsafe"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -93,7 +94,7 @@ type setting struct {
 // enable gives a process a domain and writes the registers of its receive ring, which must then
 // read back unchanged.
 func (n *node) enable(vpid uint8, what string, settings []setting) error {
-	if err := drivers.Join(n.dev, vpid, domain); err != nil {
+	if err := process.Join(n.dev, vpid, domain); err != nil {
 		return err
 	}
 	for _, s := range settings {

@@ -5,7 +5,9 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 )
 
 // Translation table: one table of 4 KB pages, for source and target.
@@ -52,20 +54,20 @@ func (n *node) openRing(vpid uint8, ctrl uint64) (*notiRing, error) {
 
 // translate maps memory one-to-one for a process: page i of the table is page i of memory.
 func (n *node) translate(vpid uint8) error {
-	const pages = MemoryBytes / drivers.SegmentGrain
+	const pages = MemoryBytes / segment.Grain
 	var entries []byte
 	for i := range uint64(pages) {
-		addr, err := drivers.Address(n.dev, i*drivers.SegmentGrain, drivers.SegmentGrain)
+		addr, err := drivers.Address(n.dev, i*segment.Grain, segment.Grain)
 		if err != nil {
 			return err
 		}
-		e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: vpid, Page: addr / drivers.SegmentGrain}
+		e := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: vpid, Page: addr / segment.Grain}
 		entries = binary.LittleEndian.AppendUint64(entries, uint64(e.Pack()))
 	}
 	if err := n.store(tableAt, entries); err != nil {
 		return err
 	}
-	base, err := drivers.Address(n.dev, tableAt, drivers.SegmentGrain)
+	base, err := drivers.Address(n.dev, tableAt, segment.Grain)
 	if err != nil {
 		return err
 	}
@@ -91,7 +93,7 @@ func (g *notiRing) close() {
 	if g.wait != nil {
 		_ = g.wait.Close()
 	}
-	_ = drivers.Leave(g.n.dev, g.vpid)
+	_ = process.Leave(g.n.dev, g.vpid)
 	_ = g.n.write(regs.ATUPages(table), 0)
 	_ = g.n.write(regs.ATUBase(table), 0)
 	_ = g.n.write(regs.NotiBase(g.vpid), 0)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
 // MemoryBytes is the memory that a node needs.
@@ -167,7 +168,7 @@ func newTester(ctx context.Context, sys drivers.System, cfg Config) (*tester, er
 			for _, c := range checks {
 				known = append(known, c.name)
 			}
-			return nil, fmt.Errorf("%w: no check %q%s; known: %v", drivers.ErrConfig, name, drivers.Nearest(name, known), known)
+			return nil, fmt.Errorf("%w: no check %q%s; known: %v", drivers.ErrConfig, name, suggest.Nearest(name, known), known)
 		}
 	}
 	if cfg.Samples == 0 {

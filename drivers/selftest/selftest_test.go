@@ -13,13 +13,15 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 var seed = flag.Uint64("seed", 1, "of what is written")
 
 func open(t *testing.T, uri string) drivers.System {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: MemoryBytes})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: 2, MemoryBytes: MemoryBytes})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, sys.Close()) })
 	return sys
@@ -95,12 +97,12 @@ func TestRepeats(t *testing.T) {
 
 func TestRefusesADeviceInUse(t *testing.T) {
 	sys := open(t, "ideal:")
-	require.NoError(t, drivers.Join(sys.Device(1), 3, 1))
+	require.NoError(t, process.Join(sys.Device(1), 3, 1))
 	_, err := Run(context.Background(), sys, config())
 	require.ErrorIs(t, err, ErrInUse)
 	require.ErrorContains(t, err, "node 1: process 3")
 
-	small, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: 1, MemoryBytes: 4096})
+	small, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: 1, MemoryBytes: 4096})
 	require.NoError(t, err)
 	defer small.Close()
 	_, err = Run(context.Background(), small, config())

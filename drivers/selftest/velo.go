@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -60,7 +61,7 @@ func (m *mailbox) close() {
 	if m.wait != nil {
 		_ = m.wait.Close()
 	}
-	_ = drivers.Leave(m.n.dev, m.vpid) // a device fault has been reported already
+	_ = process.Leave(m.n.dev, m.vpid) // a device fault has been reported already
 	_ = m.n.write(regs.MboxBase(m.vpid), 0)
 	_ = m.n.write(regs.MboxSlots(m.vpid), 0)
 	m.n.box = nil

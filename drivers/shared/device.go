@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/pacing"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 )
 
@@ -15,7 +16,7 @@ type device struct {
 	node     int
 	memory   []byte
 	segments []drivers.Segment
-	pacing   *drivers.Pacing
+	pacing   *pacing.Pacing
 }
 
 var _ drivers.Tenant = (*device)(nil)

@@ -11,18 +11,20 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 	"github.com/nicloop/nicloop/drivers/usersock"
 )
 
 func init() {
-	drivers.Register("shared", "a device that another program owns: nicloop device serve", []drivers.Key{
+	registry.Register(registry.Backend{Scheme: "shared", Doc: "a device that another program owns: nicloop device serve", Keys: []registry.Key{
 		{Name: "claim", Value: "0.0,0.1", Doc: "NODE.PROCESS of each process that is wanted"},
 		{Name: "domain", Value: "1", Doc: "the protection domain of these processes"},
 		{Name: "world", Value: "NAME", Doc: "programs that name the same world may reach each other"},
-	}, open)
-	drivers.RegisterFound("shared")
+	}, Open: open, DiscoversNodes: true})
 }
 
 // greetWithin is the time that a broker may take to answer a claim; retryFor bounds the retries
@@ -88,8 +90,8 @@ func parse(path string, keys map[string]string, opt drivers.Options) (c wire.Cla
 	case opt.Trace != nil || opt.Waves != nil || opt.Checkpoints != nil:
 		return c, fmt.Errorf("%w: shared: no traces and waves: other programs' would be in them", drivers.ErrNotSupported)
 	}
-	c = wire.ClaimText{Version: wire.Version, DescHash: regs.DescHashValue, Domain: drivers.DefaultDomain, World: keys["world"], Memory: uint64(max(opt.MemoryBytes, drivers.SegmentGrain))}
-	c.Memory = (c.Memory + drivers.SegmentGrain - 1) &^ (drivers.SegmentGrain - 1)
+	c = wire.ClaimText{Version: wire.Version, DescHash: regs.DescHashValue, Domain: process.DefaultDomain, World: keys["world"], Memory: uint64(max(opt.MemoryBytes, segment.Grain))}
+	c.Memory = (c.Memory + segment.Grain - 1) &^ (segment.Grain - 1)
 	if text, given := keys["domain"]; given {
 		d, err := strconv.ParseUint(text, 0, 16)
 		if err != nil || d == 0 {

@@ -11,9 +11,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/mapping"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
+	"github.com/nicloop/nicloop/drivers/sharedmem"
 	"github.com/nicloop/nicloop/drivers/usersock"
 )
 
@@ -46,12 +47,12 @@ func stand(t *testing.T, script func(c *wire.Conn)) (path string) {
 }
 
 func openAt(path string) (drivers.System, error) {
-	return drivers.Open(context.Background(), "shared:"+path+"?claim=0.0", drivers.Options{MemoryBytes: 4096})
+	return registry.Open(context.Background(), "shared:"+path+"?claim=0.0", drivers.Options{MemoryBytes: 4096})
 }
 
 // welcome answers a claim with a piece of so many bytes in a file of so many.
 func welcome(t *testing.T, c *wire.Conn, nodes, node int, bytes, file uint64) {
-	f, err := mapping.File(file)
+	f, err := sharedmem.File(file)
 	if err != nil {
 		t.Error(err)
 		return
@@ -182,12 +183,12 @@ func TestURIs(t *testing.T) {
 		"shared:x?domain=65536": "1 to 65535",
 		"shared:x?claims=0.0":   `did you mean "claim"`,
 	} {
-		_, err := drivers.Open(context.Background(), uri, drivers.Options{})
+		_, err := registry.Open(context.Background(), uri, drivers.Options{})
 		require.ErrorIs(t, err, drivers.ErrConfig, uri)
 		require.ErrorContains(t, err, want)
 	}
-	_, err := drivers.Open(context.Background(), "shared:x", drivers.Options{Waves: &drivers.WaveWindow{}})
+	_, err := registry.Open(context.Background(), "shared:x", drivers.Options{Waves: &drivers.WaveWindow{}})
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
-	_, err = drivers.Open(context.Background(), "shared:"+filepath.Join(t.TempDir(), "none"), drivers.Options{})
+	_, err = registry.Open(context.Background(), "shared:"+filepath.Join(t.TempDir(), "none"), drivers.Options{})
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
 }

@@ -8,9 +8,10 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/mapping"
+	"github.com/nicloop/nicloop/drivers/pacing"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
+	"github.com/nicloop/nicloop/drivers/sharedmem"
 )
 
 // A System is a client's connection to a broker.
@@ -38,19 +39,19 @@ func newSystem(c *wire.Conn, w wire.WelcomeText, files []*os.File) (*System, err
 	}
 	for n := range s.devices {
 		d := &s.devices[n]
-		d.s, d.node, d.pacing = s, n, drivers.NewPacing(raw{d})
+		d.s, d.node, d.pacing = s, n, pacing.New(raw{d})
 	}
 	for i, p := range w.Pieces {
 		if p.Node < 0 || p.Node >= w.Info.Nodes || s.devices[p.Node].memory != nil {
 			return nil, fmt.Errorf("%w: shared: a piece of memory of node %d", drivers.ErrProtocol, p.Node)
 		}
-		mem, err := mapping.Map(files[i], p.Bytes)
+		mem, err := sharedmem.Map(files[i], p.Bytes)
 		if err != nil {
 			return nil, fmt.Errorf("shared: memory of node %d: %w", p.Node, err)
 		}
 		// Ranks of an ended run may still access the memory: unmap it when the system is
 		// unreachable.
-		runtime.AddCleanup(s, mapping.Free, mem)
+		runtime.AddCleanup(s, sharedmem.Free, mem)
 		s.devices[p.Node].memory, s.devices[p.Node].segments = mem, p.Segments
 	}
 	return s, nil

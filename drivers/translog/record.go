@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 )
 
 // A Range of a device's memory.
@@ -140,7 +141,7 @@ var _ drivers.Timed = (*TimedRecorder)(nil)
 
 // RecordTimed wraps a Timed system. The log has the device's writes to watched ranges.
 func RecordTimed(sys drivers.Timed, w io.Writer) *TimedRecorder {
-	m := Meta{Info: sys.Info(), Timed: true, Segments: drivers.SegmentsOf(sys)}
+	m := Meta{Info: sys.Info(), Timed: true, Segments: segment.Of(sys)}
 	for n := range m.Info.Nodes {
 		m.Memory = append(m.Memory, len(sys.Device(n).Memory()))
 	}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/stretchr/testify/require"
 )
@@ -306,7 +307,7 @@ func TestOpenRefuses(t *testing.T) {
 		"uart:/dev/null?speed=1":                  `unknown key "speed"`,
 		fmt.Sprint("uart:a?memory=", maxMemory+8): "expected a number from 0",
 	} {
-		_, err := drivers.Open(t.Context(), uri, drivers.Options{})
+		_, err := registry.Open(t.Context(), uri, drivers.Options{})
 		require.ErrorContains(t, err, text, uri)
 	}
 }

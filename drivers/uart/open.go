@@ -13,6 +13,7 @@ import (
 	"unsafe"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/tarm/serial"
 )
@@ -25,12 +26,10 @@ const (
 )
 
 func init() {
-	drivers.Register("uart", "registers, send windows and a window of memory over serial lines: uart:/dev/ttyUSB0?baud=3000000", []drivers.Key{
+	registry.Register(registry.Backend{Scheme: "uart", Doc: "registers, send windows and a window of memory over serial lines: uart:/dev/ttyUSB0?baud=3000000", Keys: []registry.Key{
 		{Name: "baud", Value: "115200", Doc: "bits per second, 50 to 4000000"},
 		{Name: "memory", Value: "65536", Doc: "bytes of a board's memory that are kept here as well, in whole quadwords"},
-	}, open)
-	drivers.RegisterFound("uart")
-	drivers.RegisterLoops("uart", func(path string, _ map[string]string) bool { return !strings.Contains(path, ",") })
+	}, Open: open, DiscoversNodes: true, IsLoopback: func(path string, _ map[string]string) bool { return !strings.Contains(path, ",") }})
 }
 
 // A System is the NICs behind one or more serial lines.

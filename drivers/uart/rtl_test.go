@@ -14,6 +14,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	_ "github.com/nicloop/nicloop/drivers/uart"
 	"github.com/stretchr/testify/require"
@@ -72,7 +73,7 @@ func TestOverTheRTL(t *testing.T) {
 	for _, args := range [][]string{nil, {"+noise=3000"}} {
 		t.Run(fmt.Sprint(args), func(t *testing.T) {
 			port, _ := board(t, args...)
-			sys, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{Needs: drivers.CanPIO | drivers.CanAwait})
+			sys, err := registry.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{Needs: drivers.CanPIO | drivers.CanAwait})
 			require.NoError(t, err)
 			defer func() { require.NoError(t, sys.Close()) }()
 			dev := sys.Device(0)
@@ -105,7 +106,7 @@ func TestOverTheRTL(t *testing.T) {
 func TestNumbersComeRound(t *testing.T) {
 	t.Parallel()
 	port, _ := board(t)
-	sys, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	sys, err := registry.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, sys.Close()) }()
 	dev := sys.Device(0)
@@ -124,7 +125,7 @@ func TestNumbersComeRound(t *testing.T) {
 func TestBoardDies(t *testing.T) {
 	t.Parallel()
 	port, end := board(t)
-	sys, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	sys, err := registry.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.NoError(t, err)
 	w, err := sys.Device(0).Await(drivers.Cause{Off: 0, Bytes: 64})
 	require.NoError(t, err)
@@ -145,7 +146,7 @@ func TestRemainsOnTheLine(t *testing.T) {
 	require.NoError(t, err)
 	_, err = io.WriteString(f, "\r\nroot\r\n~\x07\x10\x01half a frame }")
 	require.NoError(t, err)
-	sys, err := drivers.Open(t.Context(), "uart:"+port, drivers.Options{})
+	sys, err := registry.Open(t.Context(), "uart:"+port, drivers.Options{})
 	require.NoError(t, err)
 	require.NoError(t, sys.Close())
 	require.NoError(t, f.Close())
@@ -155,13 +156,13 @@ func TestRemainsOnTheLine(t *testing.T) {
 func TestPortIsTakenAlone(t *testing.T) {
 	t.Parallel()
 	port, _ := board(t)
-	first, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	first, err := registry.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.NoError(t, err)
-	_, err = drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	_, err = registry.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
 	require.ErrorContains(t, err, "another program uses this port")
 	require.NoError(t, first.Close())
-	again, err := drivers.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	again, err := registry.Open(t.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.NoError(t, err, "the lock goes with the port")
 	require.NoError(t, again.Close())
 }
@@ -170,7 +171,7 @@ func TestPortIsTakenAlone(t *testing.T) {
 // carry.
 func BenchmarkRegister(b *testing.B) {
 	port, _ := board(b)
-	sys, err := drivers.Open(b.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
+	sys, err := registry.Open(b.Context(), "uart:"+port+"?baud=3000000", drivers.Options{})
 	require.NoError(b, err)
 	defer func() { _ = sys.Close() }()
 	for b.Loop() {

@@ -12,8 +12,9 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/lobby"
+	"github.com/nicloop/nicloop/drivers/admission"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/rma"
@@ -123,7 +124,7 @@ func (b *Broker) openNode(n int) (err error) {
 	at := &b.nodes[n]
 	at.dev = b.sys.Device(n)
 	at.tables.n = tableBytes(len(at.dev.Memory()))
-	if at.tables.off, err = drivers.FitInSegment(at.dev.Segments(), 0, at.tables.n, drivers.SegmentGrain); err != nil {
+	if at.tables.off, err = segment.Fit(at.dev.Segments(), 0, at.tables.n, segment.Grain); err != nil {
 		return err
 	}
 	at.atu, err = rma.NewATU(at.dev, at.tables.off, int(at.tables.n))
@@ -139,13 +140,13 @@ const (
 )
 
 func tableBytes(memory int) uint64 {
-	pages := uint64(memory)/drivers.SegmentGrain + regs.VPIDs*spareQuota
-	return (pages*entriesPerPage*8 + 2*drivers.SegmentGrain) &^ (drivers.SegmentGrain - 1)
+	pages := uint64(memory)/segment.Grain + regs.VPIDs*spareQuota
+	return (pages*entriesPerPage*8 + 2*segment.Grain) &^ (segment.Grain - 1)
 }
 
 // MemoryFor is how much memory a node must have for so many pieces of some bytes.
 func MemoryFor(pieces, bytes int) int {
-	want := pieces * ((bytes + drivers.SegmentGrain - 1) &^ (drivers.SegmentGrain - 1))
+	want := pieces * ((bytes + segment.Grain - 1) &^ (segment.Grain - 1))
 	return want + int(tableBytes(want+want/32+1<<20)) // the tables' own pages count, too
 }
 
@@ -189,20 +190,20 @@ func (b *Broker) outlive(alive drivers.Waiter) {
 // accept serves connections until the broker ends, which it does, too, when accepting fails for
 // good.
 func (b *Broker) accept() {
-	err := lobby.New(lobby.Config{Name: "broker"}).Serve(b.ctx, b.l.Accept, b.work.Go, b.serve)
+	err := admission.New(admission.Config{Name: "broker"}).Serve(b.ctx, b.l.Accept, b.work.Go, b.serve)
 	if err != nil {
 		b.end(err)
 	}
 }
 
 // serve is the life of a client.
-func (b *Broker) serve(g *lobby.Guest) {
+func (b *Broker) serve(g *admission.PendingConn) {
 	conn := g.Conn.(*net.UnixConn)
 	defer conn.Close()
 	if usersock.SameUser(conn, b.cfg.uid) != nil {
 		return
 	}
-	c := &client{b: b, conn: wire.New(conn, b.cfg.Patience), procs: map[wire.Process]*process{}, pieces: map[int]*piece{}, waiters: map[uint64]*waiter{}, guest: g}
+	c := &client{b: b, conn: wire.New(conn, b.cfg.Patience), procs: map[wire.Process]*process{}, pieces: map[int]*piece{}, waiters: map[uint64]*waiter{}, pending: g}
 	if !b.enter(c) {
 		return
 	}

@@ -10,9 +10,11 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/mapping"
+	nicprocess "github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
+	"github.com/nicloop/nicloop/drivers/sharedmem"
 	"github.com/nicloop/nicloop/rma"
 )
 
@@ -22,7 +24,7 @@ func (b *Broker) admit(c *client, claim wire.ClaimText) error {
 		return fmt.Errorf("%w: broker: version %d of description 0x%x, expected %d of 0x%x: use the same release at both ends",
 			drivers.ErrConfig, claim.Version, claim.DescHash, wire.Version, regs.DescHashValue)
 	}
-	if claim.Memory == 0 || claim.Memory%drivers.SegmentGrain != 0 || claim.Domain == 0 {
+	if claim.Memory == 0 || claim.Memory%segment.Grain != 0 || claim.Domain == 0 {
 		return fmt.Errorf("%w: broker: a claim of 0x%x bytes and domain %d", drivers.ErrProtocol, claim.Memory, claim.Domain)
 	}
 	b.mu.Lock()
@@ -75,7 +77,7 @@ func (n *node) fit(bytes uint64) (*piece, error) {
 	list, size := n.dev.Segments(), uint64(len(n.dev.Memory()))
 	used := append([]*piece{&n.tables}, n.pieces...)
 	for at := uint64(0); ; {
-		found, err := drivers.FitInSegment(list, at, bytes, drivers.SegmentGrain)
+		found, err := segment.Fit(list, at, bytes, segment.Grain)
 		if err != nil || bytes > size || found > size-bytes {
 			return nil, fmt.Errorf("%w: no 0x%x bytes of memory left of 0x%x: serve the device with more", drivers.ErrConfig, bytes, size)
 		}
@@ -91,7 +93,7 @@ func (n *node) add(p *piece) { n.pieces = append(n.pieces, p) }
 
 // lend lays a piece into a new file: whoever had it before has its memory no longer.
 func (b *Broker) lend(n int, p *piece) (*os.File, error) {
-	f, err := mapping.File(p.n)
+	f, err := sharedmem.File(p.n)
 	if err != nil {
 		return nil, err
 	}
@@ -164,9 +166,9 @@ func (b *Broker) shut(at wire.Process) error {
 	}
 	return errors.Join(
 		b.sys.Drain(at.Node, at.VPID),
-		drivers.Shut(n.dev, v, regs.MboxCtrl(v), regs.MboxCtrlBusy, regs.LevelLines.Mask()),
-		drivers.Shut(n.dev, v, regs.NotiCtrl(v), regs.NotiCtrlBusy, regs.LevelDescriptors.Mask()|regs.LevelFragments.Mask()),
+		nicprocess.DisableAndDrain(n.dev, v, regs.MboxCtrl(v), regs.MboxCtrlBusy, regs.LevelLines.Mask()),
+		nicprocess.DisableAndDrain(n.dev, v, regs.NotiCtrl(v), regs.NotiCtrlBusy, regs.LevelDescriptors.Mask()|regs.LevelFragments.Mask()),
 		n.atu.Evict(at.VPID),
-		drivers.Leave(n.dev, v),
+		nicprocess.Leave(n.dev, v),
 	)
 }

@@ -10,7 +10,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/lobby"
+	"github.com/nicloop/nicloop/drivers/admission"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 	"github.com/nicloop/nicloop/rma"
@@ -18,14 +18,14 @@ import (
 
 // A client is one program.
 type client struct {
-	b      *Broker
-	conn   *wire.Conn
-	guest  *lobby.Guest // until it has claimed a process
-	claim  wire.ClaimText
-	procs  map[wire.Process]*process
-	pieces map[int]*piece // by node
-	ended  sync.Once
-	said   sync.WaitGroup // what it is told at its end
+	b       *Broker
+	conn    *wire.Conn
+	pending *admission.PendingConn // until it has claimed a process
+	claim   wire.ClaimText
+	procs   map[wire.Process]*process
+	pieces  map[int]*piece // by node
+	ended   sync.Once
+	said    sync.WaitGroup // what it is told at its end
 
 	waiters map[uint64]*waiter
 	number  uint64 // of the last
@@ -73,7 +73,7 @@ func (c *client) greet() error {
 		return fmt.Errorf("%w: broker: claim: %w", drivers.ErrProtocol, err)
 	}
 	// Whoever claims no process only looks at the device, and makes room for others like a silent one.
-	if len(claim.Processes) > 0 && !c.guest.Admit() {
+	if len(claim.Processes) > 0 && !c.pending.Admit() {
 		return fmt.Errorf("%w: broker: the connection was closed for a newer one", drivers.ErrClosed)
 	}
 	if err := c.b.admit(c, claim); err != nil {

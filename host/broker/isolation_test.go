@@ -14,6 +14,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	nicprocess "github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 	"github.com/nicloop/nicloop/drivers/usersock"
@@ -35,7 +37,7 @@ const tenantBytes = 1 << 16
 
 func open(t *testing.T, b *Broker, query string) drivers.System {
 	t.Helper()
-	sys, err := drivers.Open(context.Background(), "shared:"+b.cfg.Socket+"?"+query, drivers.Options{MemoryBytes: tenantBytes})
+	sys, err := registry.Open(context.Background(), "shared:"+b.cfg.Socket+"?"+query, drivers.Options{MemoryBytes: tenantBytes})
 	require.NoError(t, err)
 	t.Cleanup(func() { sys.Close() })
 	return sys
@@ -140,7 +142,7 @@ func TestForbidden(t *testing.T) {
 		},
 	} {
 		mine := open(t, b, "claim=0.1,0.2&domain=9&world=me")
-		require.NoError(t, drivers.Join(mine.Device(0), 1, 9))
+		require.NoError(t, nicprocess.Join(mine.Device(0), 1, 9))
 		require.NoError(t, do(mine, mine.Device(0)), name)
 		_, err := mine.Device(0).ReadReg(regs.Magic)
 		require.ErrorIs(t, err, wire.ErrForbidden, name)

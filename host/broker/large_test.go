@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/stretchr/testify/require"
 )
 
@@ -22,7 +23,7 @@ func (l large) Device(int) drivers.Device { return l.Lender.Device(0) }
 
 // TestTooManyNodes: what cannot be served is refused by name.
 func TestTooManyNodes(t *testing.T) {
-	sys, err := drivers.Open(context.Background(), "ideal:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: MemoryFor(1, 4096), Needs: Needs})
+	sys, err := registry.Open(context.Background(), "ideal:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: MemoryFor(1, 4096), Needs: Needs})
 	require.NoError(t, err)
 	defer sys.Close()
 	_, err = New(Config{System: large{sys.(drivers.Lender)}, Socket: filepath.Join(t.TempDir(), "s")})

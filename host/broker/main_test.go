@@ -18,6 +18,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	_ "github.com/nicloop/nicloop/drivers/shared"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/world"
@@ -176,7 +177,7 @@ func (c *child) end(t *testing.T) (last string) {
 // serve serves a device.
 func serve(t *testing.T, device string, procs, bytes int, set ...func(*Config)) (*Broker, drivers.System) {
 	t.Helper()
-	sys, err := drivers.Open(context.Background(), device, drivers.Options{Nodes: testNodes, MemoryBytes: MemoryFor(procs, bytes), Needs: Needs})
+	sys, err := registry.Open(context.Background(), device, drivers.Options{Nodes: testNodes, MemoryBytes: MemoryFor(procs, bytes), Needs: Needs})
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}

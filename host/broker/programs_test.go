@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 	"github.com/nicloop/nicloop/drivers/usersock"
@@ -106,7 +107,7 @@ func TestBrokerEnds(t *testing.T) {
 func TestClaims(t *testing.T) {
 	b, _ := serve(t, onIdeal, 4, 1<<16)
 	open := func(query string, memory int) (drivers.System, error) {
-		return drivers.Open(context.Background(), "shared:"+b.cfg.Socket+"?"+query, drivers.Options{MemoryBytes: memory})
+		return registry.Open(context.Background(), "shared:"+b.cfg.Socket+"?"+query, drivers.Options{MemoryBytes: memory})
 	}
 	first, err := open("claim=0.1,1.1&domain=7&world=a", 1<<16)
 	require.NoError(t, err)
@@ -165,7 +166,7 @@ func TestOtherUsers(t *testing.T) {
 	info, err := os.Lstat(b.cfg.Socket)
 	require.NoError(t, err)
 	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
-	_, err = drivers.Open(context.Background(), "shared:"+b.cfg.Socket+"?claim=0.0", drivers.Options{})
+	_, err = registry.Open(context.Background(), "shared:"+b.cfg.Socket+"?claim=0.0", drivers.Options{})
 	require.ErrorIs(t, err, drivers.ErrPeerDied, "it hangs up before anything is said")
 	require.Empty(t, b.ownersOf())
 	_, err = usersock.Dial(context.Background(), b.cfg.Socket, os.Geteuid()+1)
@@ -174,7 +175,7 @@ func TestOtherUsers(t *testing.T) {
 
 // What cannot be served is refused at once.
 func TestWhatCannotBeServed(t *testing.T) {
-	sys, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2})
+	sys, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2})
 	require.NoError(t, err)
 	defer sys.Close()
 	_, err = New(Config{System: sys, Socket: filepath.Join(t.TempDir(), "s")})

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 	"github.com/nicloop/nicloop/rma"
 )
@@ -20,7 +21,7 @@ func (c *client) mapPages(f *wire.Frame) (uint64, error) {
 	if err != nil {
 		return 0, err
 	}
-	const grain = drivers.SegmentGrain
+	const grain = segment.Grain
 	pages := (off+f.B+grain-1)/grain - off/grain
 	if p.pages+pages > c.pieces[at.Node].n/grain*quota+spareQuota {
 		return 0, fmt.Errorf("%w: %d pages of %v and %d more", drivers.ErrTablesFull, p.pages, at, pages)
@@ -29,7 +30,7 @@ func (c *client) mapPages(f *wire.Frame) (uint64, error) {
 	switch {
 	case errors.Is(err, rma.ErrTryAgain):
 		return 0, fmt.Errorf("%w: %w", drivers.ErrTablesBusy, err)
-	case errors.Is(err, rma.ErrTablesFull):
+	case errors.Is(err, drivers.ErrTablesFull):
 		return 0, fmt.Errorf("%w: %w", drivers.ErrTablesFull, err)
 	case err != nil:
 		return 0, err

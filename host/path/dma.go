@@ -166,10 +166,10 @@ func (d *DMA) Register(at, n uint64, rights rma.Rights) (*rma.Region, error) {
 		}
 	}
 	region, err := d.Port.Register(at, n, rights)
-	if errors.Is(err, rma.ErrTablesFull) && d.Cache != nil {
+	if errors.Is(err, drivers.ErrTablesFull) && d.Cache != nil {
 		d.Cache.Evict()
 	}
-	if errors.Is(err, rma.ErrTryAgain) || errors.Is(err, rma.ErrTablesFull) {
+	if errors.Is(err, rma.ErrTryAgain) || errors.Is(err, drivers.ErrTablesFull) {
 		return nil, ErrAgain
 	}
 	return region, err

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/cache"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/match"
 	"github.com/nicloop/nicloop/rma"
@@ -142,7 +143,7 @@ func (e *Engine) SetPartial(from int, m *Message) { e.peers[from].partial = m }
 // deliver handles a packet.
 func (e *Engine) deliver(from int, b []byte) error {
 	if from == e.ID {
-		return drivers.BadField(from, "source", "this rank", "another rank: messages to oneself stay in memory")
+		return peererror.BadField(from, "source", "this rank", "another rank: messages to oneself stay in memory")
 	}
 	p := &e.peers[from]
 	if p.partial != nil {
@@ -159,7 +160,7 @@ func (e *Engine) deliver(from int, b []byte) error {
 		return errUnreceived(from)
 	}
 	if h.Seq != p.received {
-		return drivers.BadField(from, "message number", h.Seq, "%d: lost, doubled or out of order", p.received)
+		return peererror.BadField(from, "message number", h.Seq, "%d: lost, doubled or out of order", p.received)
 	}
 	p.received++
 	to := e.byKind[h.Kind]
@@ -333,7 +334,7 @@ func (e *Engine) OwnMemory(peer int, ev *rma.Event) error {
 	if ev.Peer == e.DMA.Peers[peer] {
 		return nil
 	}
-	return &drivers.PeerError{
+	return &peererror.Error{
 		Peer: ev.Peer.String(), Field: "target of a put", Value: fmt.Sprintf("NLA 0x%x", uint64(ev.NLA)),
 		Expected: fmt.Sprintf("memory of its own: this is kept for rank %d", peer),
 	}

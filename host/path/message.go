@@ -4,7 +4,7 @@ import (
 	"encoding/binary"
 	"fmt"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/match"
 )
@@ -119,11 +119,11 @@ func parseExtension(from int, b []byte) (w Wide, body []byte, err error) {
 		return w, b[HeaderBytes:], nil
 	}
 	if len(b) < HeaderBytes+extensionBytes {
-		return w, nil, drivers.BadField(from, "length of the first packet of a message with a wide tag", len(b),
+		return w, nil, peererror.BadField(from, "length of the first packet of a message with a wide tag", len(b),
 			"at least the %d bytes of its header", HeaderBytes+extensionBytes)
 	}
 	if z := binary.LittleEndian.Uint32(b[20:]); z != 0 {
-		return w, nil, drivers.BadField(from, "reserved bytes of a message header", z, "0")
+		return w, nil, peererror.BadField(from, "reserved bytes of a message header", z, "0")
 	}
 	w = Wide{Set: true, High: binary.LittleEndian.Uint32(b[16:]), Data: binary.LittleEndian.Uint64(b[24:])}
 	return w, b[HeaderBytes+extensionBytes:], nil
@@ -132,11 +132,11 @@ func parseExtension(from int, b []byte) (w Wide, body []byte, err error) {
 // ParseHeader decodes the header of a message from a rank.
 func ParseHeader(from int, b []byte) (Header, error) {
 	if len(b) < HeaderBytes {
-		return Header{}, drivers.BadField(from, "length of a message's first packet", len(b),
+		return Header{}, peererror.BadField(from, "length of a message's first packet", len(b),
 			"at least the %d bytes of its header", HeaderBytes)
 	}
 	if b[15] != headerMagic || Kind(b[14]&^extended) >= sentKinds {
-		return Header{}, drivers.BadField(from, "magic and kind of a message header",
+		return Header{}, peererror.BadField(from, "magic and kind of a message header",
 			fmt.Sprintf("0x%x and %d", b[15], b[14]), "0x%x and 0 to %d", headerMagic, sentKinds-1)
 	}
 	h := Header{
@@ -147,7 +147,7 @@ func ParseHeader(from int, b []byte) (Header, error) {
 		Kind:   Kind(b[14] &^ extended),
 	}
 	if h.Kind == Eager && h.Length > EagerMax {
-		return h, drivers.BadField(from, "length of a message header", h.Length, "at most %d", EagerMax)
+		return h, peererror.BadField(from, "length of a message header", h.Length, "at most %d", EagerMax)
 	}
 	return h, nil
 }

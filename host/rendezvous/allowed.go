@@ -1,6 +1,8 @@
 package rendezvous
 
-import "github.com/nicloop/nicloop/drivers"
+import (
+	"github.com/nicloop/nicloop/drivers/peererror"
+)
 
 // addressEnd is behind the last address that the hardware has: NLAs have 48 bits.
 const addressEnd = 1 << 48
@@ -14,7 +16,7 @@ const mostRTRs = 4 * (maxOffers + 1)
 // A message about a transfer that has ended is allowed, since both may have crossed.
 func (c *Core) Allowed(from int, m Control, announces bool) error {
 	bad := func(field string, value any, expected string, args ...any) error {
-		return drivers.BadField(from, field+" of "+article(m.Kind), value, expected, args...)
+		return peererror.BadField(from, field+" of "+article(m.Kind), value, expected, args...)
 	}
 	if isAnnouncement := m.Kind == RTS || m.Kind == Claim; isAnnouncement != announces {
 		return bad("kind", m.Kind, "an RTS or a claim if and only if the header announces a message")

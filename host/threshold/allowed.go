@@ -3,7 +3,7 @@ package threshold
 import (
 	"slices"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 )
 
 // addressEnd is behind the last address that the hardware has: NLAs have 48 bits.
@@ -11,7 +11,7 @@ const addressEnd = 1 << 48
 
 // refuse is the error of a message that a peer may not send.
 func (m Message) refuse(peer int, field string, value any, expected string, args ...any) error {
-	return drivers.BadField(peer, field+" of a "+m.Kind.String()+" message", value, expected, args...)
+	return peererror.BadField(peer, field+" of a "+m.Kind.String()+" message", value, expected, args...)
 }
 
 // Allowed checks a message from a peer before Hear takes it, which relies on that.

@@ -4,7 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 )
 
 // Time is in the caller's unit.
@@ -173,10 +173,10 @@ func (c *Core) Take(peer, n int) (uint64, bool) {
 func (c *Core) Filled(peer int, at, bytes uint64) error {
 	b := c.pair(peer).find(at)
 	if b == nil || b.full {
-		return drivers.BadField(peer, "buffer of a message", at, "an empty buffer for this peer")
+		return peererror.BadField(peer, "buffer of a message", at, "an empty buffer for this peer")
 	}
 	if bytes > uint64(b.bytes) {
-		return drivers.BadField(peer, "length of a message in a buffer", bytes, "at most %d", b.bytes)
+		return peererror.BadField(peer, "length of a message in a buffer", bytes, "at most %d", b.bytes)
 	}
 	b.full, b.used = true, c.now
 	return nil

@@ -15,7 +15,7 @@ type Location struct {
 	Host   string `json:"host,omitempty"` // the machine that its program runs on; empty: this one
 	Node   int    `json:"node"`
 	VPID   int    `json:"vpid"`
-	Domain uint16 `json:"domain,omitempty"` // protection domain; 0: drivers.DefaultDomain
+	Domain uint16 `json:"domain,omitempty"` // protection domain; 0: process.DefaultDomain
 }
 
 // A Directory says where the ranks of a world live.

@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -77,7 +78,7 @@ func TestEndedRunReturns(t *testing.T) {
 // TestStallNamesTheFirstWait: the report of a stall names what a rank waited for when the run was
 // ended, not what its function tried afterwards.
 func TestStallNamesTheFirstWait(t *testing.T) {
-	sys, err := drivers.Open(context.Background(), onWall, drivers.Options{Nodes: 2})
+	sys, err := registry.Open(context.Background(), onWall, drivers.Options{Nodes: 2})
 	require.NoError(t, err)
 	defer sys.Close()
 	clock := OnClock(sys)

@@ -7,6 +7,8 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -34,7 +36,7 @@ func Join(ctx context.Context, j Joining, body func(r *host.Rank) error) (err er
 	if err != nil {
 		return err
 	}
-	sys, err := drivers.Open(ctx, j.uri(), drivers.Options{MemoryBytes: bytes, Needs: Needs | drivers.CanFreeRun})
+	sys, err := registry.Open(ctx, j.uri(), drivers.Options{MemoryBytes: bytes, Needs: Needs | drivers.CanFreeRun})
 	if err != nil {
 		return err
 	}
@@ -64,7 +66,7 @@ func (j *Joining) uri() string {
 		}
 	}
 	if domain == 0 {
-		domain = drivers.DefaultDomain
+		domain = process.DefaultDomain
 	}
 	return fmt.Sprintf("%s?claim=%s&domain=%d&world=%s", j.Device, strings.Join(list, ","), domain, j.World)
 }

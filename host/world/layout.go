@@ -5,6 +5,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -88,7 +89,7 @@ func (m *Layout) allocate(list []drivers.Segment, procs int) (err error) {
 		if err != nil {
 			return 0
 		}
-		if at, err = drivers.FitInSegment(list, m.end, uint64(bytes), pageBytes); err != nil {
+		if at, err = segment.Fit(list, m.end, uint64(bytes), pageBytes); err != nil {
 			err = fmt.Errorf("%s: %w", what, err)
 		}
 		m.end = at + uint64(bytes)

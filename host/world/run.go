@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
@@ -182,7 +183,7 @@ func Launch(ctx context.Context, device string, opt drivers.Options, c Config, b
 	}
 	opt.MemoryBytes = max(opt.MemoryBytes, m.Bytes())
 	opt.Needs |= Needs | drivers.CanFreeRun
-	sys, err := drivers.Open(ctx, device, opt)
+	sys, err := registry.Open(ctx, device, opt)
 	if err != nil {
 		return err
 	}

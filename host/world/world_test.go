@@ -14,6 +14,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
@@ -188,7 +189,7 @@ func TestCollectivesOnTheWall(t *testing.T) {
 
 // A rank that waits for what nobody sends is told, not waited for.
 func TestStallOnTheWall(t *testing.T) {
-	sys, err := drivers.Open(context.Background(), onWall, drivers.Options{Nodes: 2})
+	sys, err := registry.Open(context.Background(), onWall, drivers.Options{Nodes: 2})
 	require.NoError(t, err)
 	defer sys.Close()
 	clock := OnClock(sys)
@@ -265,7 +266,7 @@ func TestDirectories(t *testing.T) {
 	}
 	c := small(2, 2, host.RGET)
 	c.Mine = []int{0, 2}
-	sys, err := drivers.Open(context.Background(), onWall, drivers.Options{MemoryBytes: 8 << 20})
+	sys, err := registry.Open(context.Background(), onWall, drivers.Options{MemoryBytes: 8 << 20})
 	require.NoError(t, err)
 	defer sys.Close()
 	_, err = New(OnClock(sys), c)

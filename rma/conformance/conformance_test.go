@@ -9,12 +9,13 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 )
 
 var seed = flag.Uint64("seed", 1, "seed of the random cases")
 
 func run(t *testing.T, c Case, uri string, seed uint64) drivers.Cycle {
-	sys, err := drivers.Open(context.Background(), uri, drivers.Options{Nodes: c.Nodes, MemoryBytes: c.Memory})
+	sys, err := registry.Open(context.Background(), uri, drivers.Options{Nodes: c.Nodes, MemoryBytes: c.Memory})
 	require.NoError(t, err)
 	timed := sys.(drivers.Timed)
 	require.NoError(t, c.Run(timed, seed), "rerun: go test ./rma/conformance -run 'TestIdeal/%s$' -seed %d", c.Name, seed)
@@ -42,7 +43,7 @@ func TestFailuresAreSeen(t *testing.T) {
 		if c.Slow || c.Name == "outstanding" || c.Name == "full-ring" || c.Name == "faults" || c.Name == "protection" {
 			continue // no bytes move there
 		}
-		sys, err := drivers.Open(context.Background(), "ideal:", drivers.Options{Nodes: c.Nodes, MemoryBytes: c.Memory})
+		sys, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: c.Nodes, MemoryBytes: c.Memory})
 		require.NoError(t, err)
 		require.Error(t, c.Run(forgetful{sys.(drivers.Timed)}, *seed), c.Name)
 	}

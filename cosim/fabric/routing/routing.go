@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
 // An Algorithm is one way of routing on one topology.
@@ -75,7 +76,7 @@ func (b Bias) longer(s *Sight, minimal, other int) bool {
 // New gives a kind of routing for a topology.
 func New(k Kind, t topology.Topology, b Bias) (Algorithm, error) {
 	if !slices.Contains(Kinds(), k) {
-		return nil, fmt.Errorf("%w: routing %q: expected one of %s%s", drivers.ErrConfig, k, names(), drivers.Nearest(string(k), strings.Split(names(), ", ")))
+		return nil, fmt.Errorf("%w: routing %q: expected one of %s%s", drivers.ErrConfig, k, names(), suggest.Nearest(string(k), strings.Split(names(), ", ")))
 	}
 	if k == Table {
 		return newTable(t)

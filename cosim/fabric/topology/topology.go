@@ -4,7 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/bounds"
+	"github.com/nicloop/nicloop/drivers/limits"
 )
 
 // A Topology is asked when a network is built, and by routes.
@@ -26,16 +26,16 @@ type Topology interface {
 // checkWire refuses latencies that are not positive or with which arithmetic on cycles would
 // overflow.
 func checkWire(cycles int) error {
-	if cycles < 1 || cycles > bounds.WireCycles {
-		return refuse("wires of %d cycles: expected 1 to %d", cycles, bounds.WireCycles)
+	if cycles < 1 || cycles > limits.WireCycles {
+		return refuse("wires of %d cycles: expected 1 to %d", cycles, limits.WireCycles)
 	}
 	return nil
 }
 
 // checkNodes refuses a network whose number of nodes, a product, exceeds the bound.
 func checkNodes(name string, factors ...int) error {
-	if _, ok := bounds.Product(bounds.Nodes, factors...); !ok {
-		return refuse("%s: more than %d nodes", name, bounds.Nodes)
+	if _, ok := limits.Product(limits.Nodes, factors...); !ok {
+		return refuse("%s: more than %d nodes", name, limits.Nodes)
 	}
 	return nil
 }

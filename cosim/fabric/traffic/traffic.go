@@ -14,6 +14,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
 // A Pattern gives the destination of a node's next packet.
@@ -56,7 +57,7 @@ func New(name string, t topology.Topology, seed uint64, o Options) (Pattern, err
 		}
 		return &hotspot{uniform(t.Nodes()), o.Share, Order(t.Nodes(), seed)[:o.Hot]}, nil
 	}
-	return nil, fmt.Errorf("%w: traffic %q: expected one of %s%s", drivers.ErrConfig, name, strings.Join(Names(), ", "), drivers.Nearest(name, Names()))
+	return nil, fmt.Errorf("%w: traffic %q: expected one of %s%s", drivers.ErrConfig, name, strings.Join(Names(), ", "), suggest.Nearest(name, Names()))
 }
 
 // Intn is a random number below n.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/usersock"
 )
 
@@ -64,7 +65,7 @@ var codes = []struct {
 	{"died", drivers.ErrPeerDied}, // first: takes precedence over the cause of death
 	{"config", drivers.ErrConfig}, {"not-supported", drivers.ErrNotSupported}, {"closed", drivers.ErrClosed}, {"protocol", drivers.ErrProtocol}, {"environment", drivers.ErrEnvironment},
 	{"assertion", drivers.ErrAssertion}, {"starved", drivers.ErrStarved}, {"full", drivers.ErrTablesFull}, {"busy", drivers.ErrTablesBusy},
-	{"held", drivers.ErrHeld}, {"claimed", ErrClaimed}, {"domain", ErrDomain}, {"forbidden", ErrForbidden}, {"foreign", usersock.ErrForeign},
+	{"held", process.ErrNotDrained}, {"claimed", ErrClaimed}, {"domain", ErrDomain}, {"forbidden", ErrForbidden}, {"foreign", usersock.ErrForeign},
 }
 
 // TextOf encodes an error as Data of a frame.

@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/mapping"
+	"github.com/nicloop/nicloop/drivers/sharedmem"
 )
 
 // pair is both ends of a connection.
@@ -30,7 +30,7 @@ func pair(t testing.TB) (a, b *net.UnixConn) {
 func TestFramesAndFilesArrive(t *testing.T) {
 	a, b := pair(t)
 	from, to := New(a, time.Second), New(b, 0)
-	f, err := mapping.File(8192)
+	f, err := sharedmem.File(8192)
 	require.NoError(t, err)
 	defer f.Close()
 	want := []Frame{
@@ -45,9 +45,9 @@ func TestFramesAndFilesArrive(t *testing.T) {
 	require.Equal(t, want[0], got)
 	require.Len(t, files, 2)
 	for _, f := range files {
-		mem, err := mapping.Map(f, 8192)
+		mem, err := sharedmem.Map(f, 8192)
 		require.NoError(t, err)
-		mapping.Free(mem)
+		sharedmem.Free(mem)
 		require.NoError(t, f.Close())
 	}
 	for _, w := range want[1:] {

@@ -12,6 +12,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/threshold"
 	"github.com/nicloop/nicloop/rma"
@@ -237,7 +238,7 @@ func (p *Path) Deliver(from int, h path.Header, body []byte) error {
 		return p.deliverEmpties(from, h, body)
 	}
 	if len(body) != threshold.MessageBytes {
-		return drivers.BadField(from, "length of a message to an eager buffer", len(body), "%d bytes", threshold.MessageBytes)
+		return peererror.BadField(from, "length of a message to an eager buffer", len(body), "%d bytes", threshold.MessageBytes)
 	}
 	at, length := binary.LittleEndian.Uint64(body[0:]), binary.LittleEndian.Uint64(body[8:])
 	p.core.Tick(int64(p.e.Proc.Now()))

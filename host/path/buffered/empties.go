@@ -3,7 +3,7 @@ package buffered
 import (
 	"encoding/binary"
 
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/threshold"
@@ -58,7 +58,7 @@ func (p *Path) nextEmpties() *path.Outgoing {
 // deliverEmpties handles a message about buffers at a peer that this rank may use again.
 func (p *Path) deliverEmpties(from int, h path.Header, b []byte) error {
 	if len(b) == 0 || len(b)%emptyBytes != 0 {
-		return drivers.BadField(from, "length of a message about empty buffers", len(b), "a multiple of %d bytes", emptyBytes)
+		return peererror.BadField(from, "length of a message about empty buffers", len(b), "a multiple of %d bytes", emptyBytes)
 	}
 	began := p.e.Proc.Now()
 	p.e.Proc.Spend(p.e.Cost.Match)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/host/path"
 )
 
@@ -78,7 +79,7 @@ func (p *Path) Deliver(from int, h path.Header, body []byte) error {
 // Continue implements path.Assembler.
 func (p *Path) Continue(from int, m *path.Message, b []byte) error {
 	if m.Got+uint32(len(b)) > m.Length {
-		return drivers.BadField(from, fmt.Sprintf("bytes of message %d", m.Seq), m.Got+uint32(len(b)), "the %d of its header", m.Length)
+		return peererror.BadField(from, fmt.Sprintf("bytes of message %d", m.Seq), m.Got+uint32(len(b)), "the %d of its header", m.Length)
 	}
 	// What a receive buffer cannot hold is discarded; the receive reports it.
 	to := m.Data

@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/host/path"
 )
 
@@ -137,7 +138,7 @@ func (p *Path) sendSelf(op *path.Op) {
 
 // Deliver implements path.Path: local messages are not sent over the network.
 func (p *Path) Deliver(from int, h path.Header, _ []byte) error {
-	return drivers.BadField(from, "kind of a message header", h.Kind, "one that is sent over the network")
+	return peererror.BadField(from, "kind of a message header", h.Kind, "one that is sent over the network")
 }
 
 // Bind implements path.Path.

@@ -15,6 +15,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/threshold"
@@ -155,7 +156,7 @@ func (p *Path) do(a threshold.StreamAction) error {
 		return p.gate(k).Shut()
 	case threshold.FilledStream:
 		if slices.Contains(p.opening, k) {
-			return drivers.BadField(a.Stream.Peer, "message number of a LANDED message", a.Number, "a message whose buffer was ready")
+			return peererror.BadField(a.Stream.Peer, "message number of a LANDED message", a.Number, "a message whose buffer was ready")
 		}
 		p.filled(k)
 	case threshold.FreeStream:
@@ -195,7 +196,7 @@ func (p *Path) reserve(l threshold.Stream, bytes int) error {
 		p.e.Proc.Spend(p.e.Cost.Register)
 		g, err := d.Port.Gate(bytes)
 		switch {
-		case errors.Is(err, rma.ErrTablesFull) || errors.Is(err, drivers.ErrNotSupported):
+		case errors.Is(err, drivers.ErrTablesFull) || errors.Is(err, drivers.ErrNotSupported):
 			p.core.Reserved(l, nil)
 			return nil
 		case err != nil:

@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/host/match"
 	"github.com/nicloop/nicloop/host/path"
 	"github.com/nicloop/nicloop/host/threshold"
@@ -18,11 +19,11 @@ func (p *Path) Deliver(from int, h path.Header, body []byte) error {
 		return p.deliverControl(from, body)
 	}
 	if len(body) != threshold.MessageBytes {
-		return drivers.BadField(from, "length of a message of a stream", len(body), "%d bytes", threshold.MessageBytes)
+		return peererror.BadField(from, "length of a message of a stream", len(body), "%d bytes", threshold.MessageBytes)
 	}
 	length, most := binary.LittleEndian.Uint64(body[8:]), uint64(p.core.Longest(streamOf(from, h.Tag, h.Comm)))
 	if length <= path.EagerMax || length > most {
-		return drivers.BadField(from, "length of a message of a stream", length, "%d..%d", path.EagerMax+1, most)
+		return peererror.BadField(from, "length of a message of a stream", length, "%d..%d", path.EagerMax+1, most)
 	}
 	h.Length = uint32(length)
 	m := p.e.Messages.Get()
@@ -32,7 +33,7 @@ func (p *Path) Deliver(from int, h path.Header, body []byte) error {
 		return err
 	}
 	if want := binary.LittleEndian.Uint64(body[0:]); !m.More.Numbered || uint64(m.More.Number) != want {
-		return drivers.BadField(from, "message number in a stream", want,
+		return peererror.BadField(from, "message number in a stream", want,
 			"%d (stream open: %t): lost, doubled or out of order", m.More.Number, m.More.Numbered)
 	}
 	if op == nil {

@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host/match"
 	"github.com/nicloop/nicloop/host/path"
@@ -54,14 +55,14 @@ func (w word) put(b []byte) {
 
 func parseWord(from int, kind path.Kind, b []byte) (w word, err error) {
 	if len(b) != wordBytes {
-		return w, drivers.BadField(from, "length of a message about a ring", len(b), "%d bytes", wordBytes)
+		return w, peererror.BadField(from, "length of a message about a ring", len(b), "%d bytes", wordBytes)
 	}
 	w = word{
 		purpose: purpose(b[0]), entry: b[1], entries: binary.LittleEndian.Uint16(b[2:]), length: binary.LittleEndian.Uint32(b[4:]),
 		base: binary.LittleEndian.Uint64(b[8:]), free: binary.LittleEndian.Uint64(b[16:]),
 	}
 	if w.purpose > giveBack || (w.purpose == announce) != (kind == path.Ring) {
-		return w, drivers.BadField(from, "purpose of a message about a ring", w.purpose,
+		return w, peererror.BadField(from, "purpose of a message about a ring", w.purpose,
 			"0 if and only if it carries a message, 1..%d else", giveBack)
 	}
 	return w, nil
@@ -157,13 +158,13 @@ func (p *Path) Deliver(from int, h path.Header, body []byte) error {
 	}
 	if w.free != 0 {
 		if err := p.senders[from].Free(w.free); err != nil {
-			return drivers.BadField(from, "entries of a ring that are free again", fmt.Sprintf("%#x", w.free), "entries in use (%v)", err)
+			return peererror.BadField(from, "entries of a ring that are free again", fmt.Sprintf("%#x", w.free), "entries in use (%v)", err)
 		}
 	}
 	switch w.purpose {
 	case ask:
 		if !p.rings[from].Ask() {
-			return drivers.BadField(from, "request for a ring", "a second one", "one for as long as the world lasts")
+			return peererror.BadField(from, "request for a ring", "a second one", "one for as long as the world lasts")
 		}
 		return p.grant(from)
 	case grant:
@@ -191,10 +192,10 @@ func (p *Path) grant(to int) error {
 
 func (p *Path) granted(from int, w word) error {
 	if end := uint64(w.entries) * p.entryBytes(); w.base > AddressEnd-end || w.base == 0 && w.entries > 0 {
-		return drivers.BadField(from, "base of a ring", fmt.Sprintf("0x%x", w.base), "registered memory for %d entries", w.entries)
+		return peererror.BadField(from, "base of a ring", fmt.Sprintf("0x%x", w.base), "registered memory for %d entries", w.entries)
 	}
 	if err := p.senders[from].Grant(w.base, int(w.entries)); err != nil {
-		return drivers.BadField(from, "entries of a ring", w.entries, "at most %d, as an answer", reuse.MaxEntries)
+		return peererror.BadField(from, "entries of a ring", w.entries, "at most %d, as an answer", reuse.MaxEntries)
 	}
 	return nil
 }
@@ -205,11 +206,11 @@ func (p *Path) announced(from int, h path.Header, w word) error {
 	h.Length = w.length
 	*m = path.Message{Header: h, Entry: int32(w.entry)}
 	if int(w.length) > p.Longest {
-		return drivers.BadField(from, "length of a message in a ring", w.length, "at most %d", p.Longest)
+		return peererror.BadField(from, "length of a message in a ring", w.length, "at most %d", p.Longest)
 	}
 	whole, err := p.rings[from].Header(int(w.entry), m)
 	if err != nil {
-		return drivers.BadField(from, "entry of a message in a ring", w.entry, "one that the sender may fill (%v)", err)
+		return peererror.BadField(from, "entry of a message in a ring", w.entry, "one that the sender may fill (%v)", err)
 	}
 	if m.Op, err = p.e.Arrive(from, m); err != nil || m.Op == nil || !whole {
 		return err
@@ -320,7 +321,7 @@ func (p *Path) arrived(ev *rma.Event) (bool, error) {
 	entry := number % uint64(p.Entries)
 	m, whole, err := p.rings[from].Bytes(int(entry))
 	if err != nil {
-		return true, drivers.BadField(from, "target of a put into a ring", entry, "an entry that the sender may fill (%v)", err)
+		return true, peererror.BadField(from, "target of a put into a ring", entry, "an entry that the sender may fill (%v)", err)
 	}
 	if whole && m.Op != nil {
 		return true, p.read(from, m)

@@ -12,7 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/lobby"
+	"github.com/nicloop/nicloop/drivers/admission"
 	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/host/world"
 )
@@ -86,19 +86,20 @@ func (l *Listener) Close() error {
 }
 
 func (l *Listener) accept() {
-	c := lobby.Config{Name: "bootstrap"}
+	c := admission.Config{Name: "bootstrap"}
 	if l.l.Addr().Network() != "unix" { // where all are this user's programs
 		c.PerAddress = strangersPerAddress
 	}
 	start := func(f func()) { go f() }
-	if err := lobby.New(c).Serve(context.Background(), l.l.Accept, start, l.handshake); err != nil {
+	if err := admission.New(c).Serve(context.Background(), l.l.Accept, start, l.handshake); err != nil {
 		l.failed <- err
 	}
 }
 
 // handshake finds out who has connected, within a sixth of the timeout. Until the connection has
-// proved that it knows the token it costs a few hundred bytes and may be evicted from the lobby.
-func (l *Listener) handshake(g *lobby.Guest) {
+// proved that it knows the token it costs a few hundred bytes and may be evicted while it is
+// pending.
+func (l *Listener) handshake(g *admission.PendingConn) {
 	c := g.Conn
 	_ = c.SetDeadline(time.Now().Add(l.cfg.Timeout / 6))
 	if usersock.SameUser(c, l.cfg.uid) != nil {

@@ -25,7 +25,7 @@ func TestSilentStrangersKeepNobodyOut(t *testing.T) {
 		require.NoError(t, err)
 		defer conn.Close()
 	}
-	time.Sleep(200 * time.Millisecond) // all are in the lobby
+	time.Sleep(200 * time.Millisecond) // all are pending
 	began := time.Now()
 	_, err := join(l, c, 1)
 	require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/world"
 	"github.com/nicloop/nicloop/velo"
@@ -21,7 +22,7 @@ import (
 // body that both can use. They know of each other by the bootstrap alone. The one whose rank is
 // done first goes on for the other.
 func TestTwoWorldsOfOneMachine(t *testing.T) {
-	sys, err := drivers.Open(context.Background(), "ideal:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: 8 << 20})
+	sys, err := registry.Open(context.Background(), "ideal:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: 8 << 20})
 	require.NoError(t, err)
 	defer sys.Close()
 	const procs = 2
