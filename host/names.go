@@ -87,6 +87,3 @@ func NewLocal(node []int) *Local { return local.NewMemory(node) }
 
 // Protocols returns all rendezvous protocols.
 func Protocols() []Rendezvous { return rendezvous.Protocols() }
-
-// ReuseModes returns all modes of [Reuse].
-func ReuseModes() []ReuseMode { return ring.Modes() }

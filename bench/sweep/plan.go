@@ -167,7 +167,4 @@ func (f *File) seeded(pt Point, k int) (Point, error) {
 // Test is the name under which a point is remembered.
 func (f *File) Test(pt *Point) string { return strings.TrimSuffix(f.Name+"/"+pt.Label, "/") }
 
-// Words is the verb with its arguments, as the file has it.
-func (f *File) Words() string { return f.Verb.text }
-
 func text(s string) cell { return cell{s, types.UntypedString} }

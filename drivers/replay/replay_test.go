@@ -7,6 +7,7 @@ import (
 	"flag"
 	"fmt"
 	"hash/crc32"
+	"io"
 	"math/rand/v2"
 	"os"
 	"path/filepath"
@@ -212,11 +213,60 @@ func TestCutOff(t *testing.T) {
 	require.ErrorAs(t, sys.Close(), &f)
 }
 
+// A deviceRecorder writes the log of a device whose system is not Timed.
+type deviceRecorder struct {
+	drivers.Device
+	log    *translog.Writer
+	shadow []byte
+}
+
+func recordDevice(dev drivers.Device, w io.Writer) *deviceRecorder {
+	mem := dev.Memory()
+	info := drivers.Info{Backend: "device", Nodes: 1, VPIDs: regs.VPIDs, ClockPS: regs.ClockPS, DescHash: regs.DescHashValue}
+	return &deviceRecorder{dev, translog.NewWriter(w, translog.Meta{Info: info, Memory: []int{len(mem)}}), bytes.Clone(mem[:4*regs.SlotBytes])}
+}
+
+// memory records the slots that the device has written since the last call.
+func (r *deviceRecorder) memory() {
+	for at := 0; at < len(r.shadow); at += regs.SlotBytes {
+		if slot, now := r.shadow[at:at+regs.SlotBytes], r.Memory()[at:at+regs.SlotBytes]; !bytes.Equal(slot, now) {
+			copy(slot, now)
+			r.log.Append(&translog.Op{Kind: translog.Memory, Off: uint64(at), Data: slot})
+		}
+	}
+}
+
+func (r *deviceRecorder) ReadReg(off uint32) (uint64, error) {
+	r.memory()
+	v, err := r.Device.ReadReg(off)
+	r.log.Append(&translog.Op{Kind: translog.ReadReg, Off: uint64(off), Value: v, Err: translog.NewFailure(err)})
+	return v, err
+}
+
+func (r *deviceRecorder) WriteReg(off uint32, v uint64) error {
+	r.memory()
+	err := r.Device.WriteReg(off, v)
+	r.log.Append(&translog.Op{Kind: translog.WriteReg, Off: uint64(off), Value: v, Err: translog.NewFailure(err)})
+	return err
+}
+
+func (r *deviceRecorder) WritePIO(off uint32, line []byte) error {
+	r.memory()
+	err := r.Device.WritePIO(off, line)
+	r.log.Append(&translog.Op{Kind: translog.WritePIO, Off: uint64(off), Data: line, Err: translog.NewFailure(err)})
+	return err
+}
+
+func (r *deviceRecorder) Close() error {
+	r.memory()
+	return r.log.Close()
+}
+
 func TestDeviceLog(t *testing.T) {
 	sys, err := ideal.New(drivers.Options{Nodes: 1, MemoryBytes: memorySize}, 20, 8)
 	require.NoError(t, err)
 	var buf bytes.Buffer
-	rec := translog.Record(sys.Device(0), &buf, translog.Range{Off: 0, Len: 4 * regs.SlotBytes})
+	rec := recordDevice(sys.Device(0), &buf)
 	session := func(dev drivers.Device) (seen []string) {
 		seen = append(seen, fmt.Sprint(dev.WriteReg(regs.PDID(0), 1)))
 		for off, v := range []uint64{4, regs.MboxCtrlEnable | regs.MboxCtrlWindow} {

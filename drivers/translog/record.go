@@ -10,10 +10,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/segment"
 )
 
-// A Range of a device's memory.
-type Range struct{ Off, Len uint64 }
-
-// recorder holds what both kinds of recorders share.
+// recorder writes calls, and the device's writes to the watched parts of memory before each call.
 type recorder struct {
 	*Writer
 	regions []region
@@ -60,74 +57,6 @@ func (r *recorder) slots(g *region, at, end int) {
 func (r *recorder) put(o Op) {
 	r.op = o
 	r.Append(&r.op)
-}
-
-// A Recorder records the calls of a Device.
-type Recorder struct {
-	recorder
-	under drivers.Device
-}
-
-var _ drivers.Device = (*Recorder)(nil)
-
-// Record wraps a device. ranges are the parts of its memory that the device writes to and software
-// reads; a change is recorded at the next call.
-func Record(dev drivers.Device, w io.Writer, ranges ...Range) *Recorder {
-	mem := dev.Memory()
-	info := drivers.Info{Backend: "device", Nodes: 1, VPIDs: regs.VPIDs, ClockPS: regs.ClockPS, DescHash: regs.DescHashValue}
-	r := &Recorder{under: dev}
-	m := Meta{Info: info, Memory: []int{len(mem)}}
-	if list := dev.Segments(); list != nil {
-		m.Segments = [][]drivers.Segment{list}
-	}
-	r.Writer = NewWriter(w, m)
-	for _, g := range ranges {
-		r.watch(0, g.Off, mem[g.Off:g.Off+g.Len])
-	}
-	return r
-}
-
-// ReadReg reads a register.
-func (r *Recorder) ReadReg(off uint32) (uint64, error) {
-	r.memory()
-	v, err := r.under.ReadReg(off)
-	r.put(Op{Kind: ReadReg, Off: uint64(off), Value: v, Err: NewFailure(err)})
-	return v, err
-}
-
-// WriteReg writes a register.
-func (r *Recorder) WriteReg(off uint32, v uint64) error {
-	r.memory()
-	err := r.under.WriteReg(off, v)
-	r.put(Op{Kind: WriteReg, Off: uint64(off), Value: v, Err: NewFailure(err)})
-	return err
-}
-
-// WritePIO writes a line.
-func (r *Recorder) WritePIO(off uint32, line []byte) error {
-	r.memory()
-	err := r.under.WritePIO(off, line)
-	r.put(Op{Kind: WritePIO, Off: uint64(off), Data: line, Err: NewFailure(err)})
-	return err
-}
-
-// Memory returns that of the device.
-func (r *Recorder) Memory() []byte { return r.under.Memory() }
-
-// Segments returns those of the device.
-func (r *Recorder) Segments() []drivers.Segment { return r.under.Segments() }
-
-// Capabilities returns those of the device.
-func (r *Recorder) Capabilities() drivers.Capabilities { return r.under.Capabilities() }
-
-// Await returns the device's Waiter. Waits are not recorded: their effect shows in memory before
-// the next call.
-func (r *Recorder) Await(c drivers.Cause) (drivers.Waiter, error) { return r.under.Await(c) }
-
-// Close ends the log; the device stays open.
-func (r *Recorder) Close() error {
-	r.memory()
-	return r.Writer.Close()
 }
 
 // A TimedRecorder records the calls of a Timed system.

@@ -35,7 +35,7 @@ var allowed = map[string][]string{
 	"docs":    {}, // the pages that nicloop help prints
 }
 
-// everyBackend registers all backends for programs of users; nothing below bench may import it.
+// everyBackend registers all backends for programs of users. Whoever imports it imports cosim.
 const everyBackend = "drivers/all"
 
 // floors lists folders whose packages import less than their top folder may. The first entry that a
@@ -154,7 +154,11 @@ func refused(from string, imports, rules []string) (errs []error) {
 	slices.Sort(imports)
 	for _, imp := range slices.Compact(imports) {
 		to, ours := strings.CutPrefix(imp, module)
-		if ours && !permitted(top(from), to, rules) && from != everyBackend {
+		switch {
+		case !ours || from == everyBackend:
+		case to == everyBackend && !permitted(top(from), "cosim", rules):
+			errs = append(errs, fmt.Errorf("%s imports %s, and with it cosim, which %s may not import", from, to, top(from)))
+		case !permitted(top(from), to, rules):
 			errs = append(errs, fmt.Errorf("%s imports %s; %s may import only its own folder and [%s]",
 				from, to, top(from), strings.Join(rules, " ")))
 		}

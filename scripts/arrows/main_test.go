@@ -30,6 +30,10 @@ func TestArrows(t *testing.T) {
 		{"bench", "cosim/rtl", true},
 		{"bench", "cmd/nicloop", false},
 		{"attic", "drivers", false},
+		{"drivers/all", "cosim/rtl", true},
+		{"cmd/nicloop", "drivers/all", true},
+		{"host", "drivers/all", false},
+		{"drivers/pcie", "drivers/all", false},
 	} {
 		for _, p := range []pkg{
 			{ImportPath: module + tc.from, Imports: []string{"fmt", module + tc.to}},

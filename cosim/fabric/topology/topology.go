@@ -43,18 +43,6 @@ func checkNodes(name string, factors ...int) error {
 // A Wire is one seen from a port: its other end, and how many cycles a flit is on it.
 type Wire struct{ Router, Port, Cycles int }
 
-// Diameter is how many routers a packet passes at most on a shortest way: by search, for reports
-// and tests.
-func Diameter(t Topology) int {
-	most := 0
-	for from := range t.Routers() {
-		for _, d := range Distances(t, from) {
-			most = max(most, d+1)
-		}
-	}
-	return most
-}
-
 // Distances counts the wires from a router to each other, by search; -1: there is no way.
 func Distances(t Topology, from int) []int {
 	far := make([]int, t.Routers())

@@ -51,9 +51,6 @@ const (
 	Adapt Mode = "adapt" // the buffer of the send, if it is used often
 )
 
-// Modes are all of them.
-func Modes() []Mode { return []Mode{Off, Copy, Adapt} }
-
 // The lengths are the paper's: section 5.5.1 has no shorter messages, Table 5.2 no longer ones.
 const (
 	DefaultFrom    = 128
