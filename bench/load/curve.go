@@ -85,6 +85,9 @@ func (s *Study) checkMemory(points int) error {
 const flitsDistance = 8
 
 func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error) {
+	if ctx.Err() != nil { // do not build the networks of all remaining points
+		return nil, context.Cause(ctx)
+	}
 	c := s.Config
 	c.Rate = rate
 	if seed > 0 {

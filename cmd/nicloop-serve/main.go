@@ -13,12 +13,11 @@ import (
 	"net"
 	"net/http"
 	"os"
-	"os/signal"
-	"syscall"
 	"time"
 
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/bench/runs/serve"
+	"github.com/nicloop/nicloop/cmd/signals"
 )
 
 // tokenVariable names a token, for who starts the server again and again, and for who shares this
@@ -37,9 +36,7 @@ func main() {
 	db := flag.String("db", "", "the memory of runs")
 	listen := flag.String("listen", "127.0.0.1:8765", "ADDRESS:PORT; port 0: a free one")
 	flag.Parse()
-	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt, syscall.SIGTERM)
-	defer stop()
-	if err := run(ctx, *db, *listen, os.Stdout); err != nil {
+	if err := run(signals.Context(), *db, *listen, os.Stdout); err != nil {
 		fmt.Fprintln(os.Stderr, "nicloop-serve:", err)
 		if errors.Is(err, errUsage) {
 			os.Exit(exitUsage)

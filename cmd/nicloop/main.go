@@ -3,23 +3,15 @@
 package main
 
 import (
-	"context"
 	"os"
-	"os/signal"
-	"syscall"
 
+	"github.com/nicloop/nicloop/cmd/signals"
 	_ "github.com/nicloop/nicloop/drivers/all"
 )
 
 func main() { os.Exit(command()) }
 
-// command runs what was typed, until it ends or a signal comes.
+// command runs the command line until it ends or a signal arrives.
 func command() int {
-	signals := []os.Signal{os.Interrupt, syscall.SIGTERM}
-	if !signal.Ignored(syscall.SIGHUP) { // as nohup does
-		signals = append(signals, syscall.SIGHUP)
-	}
-	ctx, stop := signal.NotifyContext(context.Background(), signals...)
-	defer stop()
-	return run(ctx, os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
+	return run(signals.Context(), os.Args[1:], os.Stdin, os.Stdout, os.Stderr)
 }
