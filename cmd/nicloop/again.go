@@ -12,14 +12,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Cycles around a failed assertion that the waves of its rerun line show.
+// Cycles before and after a failed assertion that the waves of its rerun command show.
 const (
 	assertedBefore = 2000
 	assertedBehind = 10
 )
 
-// tellAgain says how to see an assertion that failed: the same line with waves around it.
-func (f *runFlags) tellAgain(cmd *cobra.Command, w io.Writer, failed error) {
+// printRerun prints the command that shows a failed assertion: the same one, with waves around it.
+func (f *runFlags) printRerun(cmd *cobra.Command, w io.Writer, failed error) {
 	var asserted *drivers.AssertionError
 	if !errors.As(failed, &asserted) {
 		return
@@ -34,5 +34,5 @@ func (f *runFlags) tellAgain(cmd *cobra.Command, w io.Writer, failed error) {
 			line += " --waves-node " + strconv.Itoa(asserted.Node)
 		}
 	}
-	fmt.Fprintf(w, "seed %d; to see it: %s\n", f.c.Seed, line)
+	fmt.Fprintf(w, "seed %d; to see it in waves: %s\n", f.c.Seed, line)
 }

@@ -12,27 +12,27 @@ import (
 	"github.com/nicloop/nicloop/drivers/registry"
 )
 
-// differsError: two devices that were to be the same are not.
+// differsError reports that two devices which had to be equal diverged.
 type differsError struct{ div *lockstep.Divergence }
 
 func (e *differsError) Error() string { return e.div.String() }
 
-// checkAgainst: a run beside another device is neither recorded nor repeated.
+// checkAgainst rejects options that need a single device. A run beside another device is neither
+// recorded nor repeated.
 func (f *runFlags) checkAgainst() error {
 	switch {
 	case f.against == "" && f.same != sameCycles:
-		return misused("--same says what --against compares: add it")
+		return misused("--same selects what --against compares: add --against")
 	case f.against == "":
 		return nil
 	case f.overhead || f.plot != "" || f.checkpoint != 0 || f.record != "":
-		return misused("--against runs one workload on two devices: leave --overhead, --plot, --record and --checkpoint out")
+		return misused("--against runs one workload on two devices: remove --overhead, --plot, --record and --checkpoint")
 	}
 	_, err := parseMode(f.same)
 	return errors.Join(err, registry.Check(f.against))
 }
 
-// beside runs the workload on the device and on another one, side by side; the result is that of
-// the first.
+// beside runs the workload on two devices in lockstep and returns the result of the first.
 func (f *runFlags) beside(ctx context.Context, c bench.Config) (*bench.Result, error) {
 	mode, err := parseMode(f.same)
 	if err != nil {
@@ -68,11 +68,11 @@ func (f *runFlags) beside(ctx context.Context, c bench.Config) (*bench.Result, e
 	return results[0], errs[0]
 }
 
-// printAgreed says what was the same.
+// printAgreed prints what both devices had in common.
 func (f *runFlags) printAgreed(w io.Writer) {
 	if f.same != sameCycles {
-		fmt.Fprintf(w, "the same on %s, packet for packet: %d flits of all flows\n", f.against, f.agreed)
+		fmt.Fprintf(w, "equal on %s, packet by packet: %d flits of all flows\n", f.against, f.agreed)
 		return
 	}
-	fmt.Fprintf(w, "the same on %s, cycle for cycle: %d events, and registers and memory in the end\n", f.against, f.agreed)
+	fmt.Fprintf(w, "equal on %s, cycle by cycle: %d events, and the final registers and memory\n", f.against, f.agreed)
 }

@@ -10,7 +10,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// slowerThanLinear is how much longer a choice of the table may take than the linear algorithm.
+// slowerThanLinear is the ratio to the linear algorithm above which a choice of the table is an
+// error.
 const slowerThanLinear = 1.02
 
 func newBenchCollectives() *cobra.Command {
@@ -18,12 +19,12 @@ func newBenchCollectives() *cobra.Command {
 	var asJSON, table bool
 	cmd := &cobra.Command{
 		Use:   "collectives [COLLECTIVE…]",
-		Short: "Measure the algorithms of the collectives, and the table that chooses among them",
+		Short: "Measure the algorithms of the collectives and check the selection table",
 		Long: `Measure every algorithm of the collectives at several numbers of ranks and sizes, in
-simulated time, and print them side by side, with a star beside the one that the
-library chooses. A choice that takes over 2 % longer than everybody talking to
-everybody directly makes the command fail. With --table print what the measured
-times would choose, as host/table.go has it.`,
+simulated time, and print them side by side; a star marks the one that the library
+selects. The command fails if a selected algorithm takes over 2 % longer than the
+linear one. With --table it prints the table that the measured times would give, in
+the form of host/table.go.`,
 		Example: "  nicloop bench collectives\n  nicloop bench collectives allreduce bcast --ranks 16,64 --sizes 64,4096,65536\n  nicloop bench collectives --table",
 		RunE: func(cmd *cobra.Command, names []string) error {
 			if err := pickCollectives(&o, names); err != nil {
@@ -48,23 +49,23 @@ times would choose, as host/table.go has it.`,
 			}
 			if slower := rep.Slower(slowerThanLinear); err == nil && len(slower) > 0 {
 				x := slices.MaxFunc(slower, func(a, b tune.Slower) int { return int(1e6 * (a.Ratio - b.Ratio)) })
-				return fmt.Errorf("%d choices take over 2 %% longer than the linear algorithm; the worst: %s of %s, %d ranks, %d bytes: %.2f times", len(slower), x.Algorithm, x.Collective, x.Ranks, x.Bytes, x.Ratio)
+				return fmt.Errorf("%d selected algorithms take over 2 %% longer than the linear one; worst case: %s of %s, %d ranks, %d bytes: %.2f times", len(slower), x.Algorithm, x.Collective, x.Ranks, x.Bytes, x.Ratio)
 			}
 			return err
 		},
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.Device, "device", o.Device, "what stands behind the driver (nicloop device list)")
-	fs.IntSliceVar(&o.Ranks, "ranks", o.Ranks, "numbers of ranks, one on each node")
-	sizesVar(fs, &o.Sizes, "sizes", o.Sizes, "bytes of a message, or of a block of it where each pair of ranks has one")
-	fs.BoolVar(&table, "table", false, "print the table that the times would make")
+	fs.StringVar(&o.Device, "device", o.Device, "device to run on (see nicloop device list)")
+	fs.IntSliceVar(&o.Ranks, "ranks", o.Ranks, "numbers of ranks, one per node")
+	sizesVar(fs, &o.Sizes, "sizes", o.Sizes, "bytes of a message, or of a block if each pair of ranks exchanges one")
+	fs.BoolVar(&table, "table", false, "print the selection table that the measured times would give")
 	fs.BoolVar(&asJSON, "json", false, "print as JSON")
 	cmd.MarkFlagsMutuallyExclusive("table", "json")
 	return cmd
 }
 
-// pickCollectives takes the named ones; none: all that have a choice.
+// pickCollectives selects the named collectives; without names, all with more than one algorithm.
 func pickCollectives(o *tune.Options, names []string) error {
 	if len(names) == 0 {
 		return nil

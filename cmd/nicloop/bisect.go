@@ -18,12 +18,13 @@ func newBisect() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "bisect TEST",
 		Short: "Find the commit that broke a test, or made it slower",
-		Long: `Find the first commit at which a test fails, in a checkout of nicloop: commits are
-built in a worktree of their own, which goes in the end, and the test is run with
-the same seed on the same device. Packages and simulators come from caches.
+		Long: `Find the first commit at which a test fails. The command needs a git checkout of
+nicloop. It builds commits in a temporary worktree and runs the test with the same
+seed on the same device. Packages and simulators come from caches.
 
-Without --good the search begins where the test passed last, by the memory of runs.
-Commits that do not build, or do not know the test, are left out.`,
+Without --good the search begins at the last commit at which the test passed, as
+recorded by earlier runs (--db). Commits that do not build, or that lack the test,
+are skipped.`,
 		Example: `  nicloop bisect velo/lengths --good v1.2
   nicloop bisect dynamic/alltoall --seed 17               since it passed last
   nicloop bisect velo/kinds --device model: --good HEAD~40 --slower-than 210`,
@@ -32,14 +33,14 @@ Commits that do not build, or do not know the test, are left out.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.o.Device, "device", "rtl:", "what stands behind the driver (nicloop device list)")
+	fs.StringVar(&f.o.Device, "device", "rtl:", "device to run on (see nicloop device list)")
 	fs.Int64Var(&f.o.Seed, "seed", 1, "seed")
-	fs.StringVar(&f.o.Good, "good", "", "a commit at which it was right (default: where it passed last)")
-	fs.StringVar(&f.o.Bad, "bad", "HEAD", "a later one at which it is not")
-	fs.Uint64Var(&f.o.SlowerThan, "slower-than", 0, "a test that passes with more `CYCLES` is bad, too")
-	fs.StringVar(&f.o.Repo, "repository", ".", "a folder of the checkout")
-	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs")
-	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+	fs.StringVar(&f.o.Good, "good", "", "a commit at which the test passed (default: the last recorded one)")
+	fs.StringVar(&f.o.Bad, "bad", "HEAD", "a later commit at which it fails")
+	fs.Uint64Var(&f.o.SlowerThan, "slower-than", 0, "treat a pass with more than this number of `CYCLES` as a failure")
+	fs.StringVar(&f.o.Repo, "repository", ".", "a folder inside the checkout")
+	fs.StringVar(&f.db, "db", defaultMemory, "database of runs")
+	fs.DurationVar(&f.timeout, "timeout", 0, "abort after this much real time (default: no limit)")
 	fs.BoolVar(&f.json, "json", false, "print as JSON")
 	completing(cmd, 1, testChoices(regress.List))
 	return cmd
@@ -68,7 +69,7 @@ func (f *bisectFlags) run(cmd *cobra.Command, test string) error {
 	}
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	f.o.Tell = func(t bisect.Trial) { tellTrial(cmd.ErrOrStderr(), &t) }
+	f.o.Tell = func(t bisect.Trial) { printTrial(cmd.ErrOrStderr(), &t) }
 	res, err := bisect.Run(ctx, f.o)
 	if err != nil {
 		if cause := context.Cause(ctx); cause != nil {
@@ -82,19 +83,19 @@ func (f *bisectFlags) run(cmd *cobra.Command, test string) error {
 	return printBisection(cmd.OutOrStdout(), res)
 }
 
-// green is where the test passed last.
+// green returns the commit at which the test passed last.
 func (f *bisectFlags) green() (string, error) {
 	g, err := runs.At(f.db).Green(f.o.Test, f.o.Device, f.o.Seed)
 	if err != nil {
 		return "", known(err)
 	}
 	if g.Commit == "" {
-		return "", misused("%s knows no commit at which %s passed on %s with seed %d: give --good", f.db, f.o.Test, f.o.Device, f.o.Seed)
+		return "", misused("%s has no commit at which %s passed on %s with seed %d: specify one with --good", f.db, f.o.Test, f.o.Device, f.o.Seed)
 	}
 	return g.Commit, nil
 }
 
-func tellTrial(w io.Writer, t *bisect.Trial) {
+func printTrial(w io.Writer, t *bisect.Trial) {
 	cycles := ""
 	if t.Cycles > 0 {
 		cycles = fmt.Sprintf(", %d cycles", t.Cycles)
@@ -115,7 +116,7 @@ func printBisection(w io.Writer, res *bisect.Result) error {
 		_, err := fmt.Fprintf(w, "%s: the first bad commit is %s %s\n", res.Test, res.Found[0], subject(res.Found[0]))
 		return err
 	}
-	fmt.Fprintf(w, "%s: the first bad commit is one of %d, of which the others cannot be judged:\n", res.Test, len(res.Found))
+	fmt.Fprintf(w, "%s: the first bad commit is one of these %d; the commits between them could not be tested:\n", res.Test, len(res.Found))
 	for _, c := range res.Found {
 		fmt.Fprintf(w, "  %s %s\n", c, subject(c))
 	}

@@ -75,7 +75,7 @@ func TestBisect(t *testing.T) {
 	require.Contains(t, said, "good "+ids[1][:10]+" commit 1")
 	_, said, code = call("--seed", "2")
 	require.Equal(t, exitUsage, code)
-	require.Contains(t, said, "knows no commit at which x/one passed on model: with seed 2: give --good")
+	require.Contains(t, said, "has no commit at which x/one passed on model: with seed 2: specify one with --good")
 	_, _, code = call("--bad", "nothing")
 	require.Equal(t, exitUsage, code)
 	_, _, code = call("--timeout", "1ms")

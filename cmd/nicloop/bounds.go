@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// boundOf gives the largest magnitude of a flag by its name. Flags that are not listed have the
-// bound of their type. Flags of any value, such as seeds, have none.
+// boundOf maps a flag's name to the largest magnitude of its value. Flags that are not listed are
+// bounded by their type; flags of any value, such as seeds, have no bound.
 var boundOf = map[string]float64{
 	"iterations": limits.Count, "iter": limits.Count, "warmup": limits.Count, "rounds": limits.Count,
 	"transactions": limits.Count, "samples": limits.Count, "count": limits.Count, "starts": limits.Count,
@@ -24,12 +24,11 @@ var boundOf = map[string]float64{
 	"checkpoint": limits.Cycles, "waves-last": limits.Cycles, "slower-than": limits.Cycles,
 	"most":     limits.Count,
 	"seed":     math.Inf(1),
-	"waves-to": math.Inf(1), // the default is the end of time
+	"waves-to": math.Inf(1), // the default is the largest cycle
 	"hold":     math.Inf(1), // checked against its register
 }
 
-// checkBounds refuses numbers and times with which arithmetic would overflow, and files without a
-// name.
+// checkBounds rejects numbers and times with which arithmetic would overflow, and empty file names.
 func checkBounds(cmd *cobra.Command) (err error) {
 	cmd.Flags().Visit(func(f *pflag.Flag) {
 		if err == nil {
@@ -39,8 +38,8 @@ func checkBounds(cmd *cobra.Command) (err error) {
 	return err
 }
 
-// checkFileName refuses --pcap ” and its like, which are mostly a variable of a script that is not
-// set. An output that is silently not written would be noticed too late.
+// checkFileName rejects an empty file name, usually an unset variable of a script. Otherwise the
+// user would notice only after the run that the output was not written.
 func checkFileName(f *pflag.Flag) error {
 	kind, usage := pflag.UnquoteUsage(f)
 	if (kind == "FILE" || kind == "DIR") && f.Value.String() == "" && !strings.Contains(usage, "empty:") {

@@ -15,14 +15,14 @@ func newBudget() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "budget",
-		Short: "Where the time of one packet goes, from call to receipt",
-		Long: `Send one VELO packet and one RMA put between two nodes on an otherwise idle
-network and print their time stage by stage, as the RTL shows it: the sender's
-call, the bus, every unit, router and link, the write to memory, the receiver's
-poll. Each begins where the one before ends, so the rows add up to the total; a
-stage counts only what no later one hides.
+		Short: "Break down the latency of one packet, from call to receipt",
+		Long: `Send one VELO packet and one RMA put between two nodes on an otherwise idle network
+and print their latency stage by stage, as measured on the RTL: the sender's call,
+the bus, every unit, router and link, the write to memory, the receiver's poll.
+Each stage begins where the previous one ends, so the rows add up to the total.
+Time that overlaps with a later stage counts for the later one.
 
-Classes: host is software (host cost model), bus what lies between the NIC and
+Classes: host is software (host cost model), bus is the path between the NIC and
 processor or memory, NIC its units, network routers and links. A VELO packet
 ends in the receiver's mailbox, a put with the notification at the target.
 "nicloop run pingpong" shows the mean of many packets, also under load.`,
@@ -48,15 +48,15 @@ ends in the receiver's mailbox, a put with the notification at the target.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&c.Device, "device", "rtl:", "what stands behind the driver: rtl:[?KEY=VALUE&…]")
+	fs.StringVar(&c.Device, "device", "rtl:", "device to measure: rtl:[?KEY=VALUE&…]")
 	sizeVar(fs, &c.Size, "size", 8, "bytes of the packet, at most one fragment of a put")
-	fs.IntVar(&c.Hops, "hops", 1, "links between the two nodes, which stand in a row")
-	fs.BoolVar(&c.Cold, "cold", false, "no packet before the measured one: no translation is cached")
+	fs.IntVar(&c.Hops, "hops", 1, "links between the two nodes")
+	fs.BoolVar(&c.Cold, "cold", false, "send no packet before the measured one, so that no translation is cached")
 	fs.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
 
-// printBudget prints a table for people.
+// printBudget prints a table.
 func printBudget(w io.Writer, b *bench.Budget) {
 	fmt.Fprintf(w, "one packet, idle network; bytes %d, hops %d, %s, clock %d ps\n", b.Bytes, b.Hops, b.Device, b.ClockPS)
 	for i := range b.Trips {

@@ -16,19 +16,19 @@ import (
 func newCache() *cobra.Command {
 	return group(&cobra.Command{
 		Use:   "cache",
-		Short: "Look at the cache of simulators, check it, clean it, fill it",
-		Long: `Simulators are built once and kept, by a hash of all they were built from, in
-$XDG_CACHE_HOME/nicloop or ~/.cache/nicloop. One that was damaged there is built
-again by itself when it is needed; what was not used for 30 days, or is beyond
-4 GB, is forgotten when another is built. Where all is there that a command needs,
-no Verilator is.`,
+		Short: "List, verify, clean and fill the cache of simulators",
+		Long: `Simulators are built once and cached under a hash of all their inputs, in
+$XDG_CACHE_HOME/nicloop or ~/.cache/nicloop. A damaged entry is rebuilt when it is
+needed. A build evicts entries that were not used for 30 days, and the least
+recently used ones beyond 4 GB. A command whose simulators are all cached does not
+need Verilator.`,
 	}, newCacheList(), newCacheVerify(), newCacheClean(), newCachePrebuild())
 }
 
 func newCacheList() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "list", Short: "List what is there, what was used last first", Args: checked(cobra.NoArgs),
+		Use: "list", Short: "List the cached simulators, most recently used first", Args: checked(cobra.NoArgs),
 		Example: "  nicloop cache list\n  nicloop cache list --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := build.ListStock()
@@ -45,11 +45,11 @@ func newCacheList() *cobra.Command {
 func newCacheVerify() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "verify", Short: "Compare every file with what was built", Args: checked(cobra.NoArgs),
-		Long: `Hash every file of the cache and compare it with what was built. What is not as
-it was is built again when it is needed, or goes with nicloop cache clean.
+		Use: "verify", Short: "Verify every file against its recorded hash", Args: checked(cobra.NoArgs),
+		Long: `Hash every file of the cache and compare it with the hash recorded at build time.
+Damaged entries are rebuilt when they are needed, or removed by nicloop cache clean.
 
-` + exitText + ` Here 3: something is damaged.`,
+` + exitText + ` Here 3: an entry is damaged.`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			list, err := build.VerifyStock()
 			if err != nil {
@@ -77,8 +77,8 @@ it was is built again when it is needed, or goes with nicloop cache clean.
 func newCacheClean() *cobra.Command {
 	var unused time.Duration
 	cmd := &cobra.Command{
-		Use: "clean", Short: "Remove what is not needed, or all", Args: checked(cobra.NoArgs),
-		Example: "  nicloop cache clean --unused 168h     what was not used for a week\n  nicloop cache clean                   all but what is being built",
+		Use: "clean", Short: "Remove entries", Args: checked(cobra.NoArgs),
+		Example: "  nicloop cache clean --unused 168h     entries that were not used for a week\n  nicloop cache clean                   all entries except those being built",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if err := notNegative(cmd, "unused"); err != nil {
 				return err
@@ -92,15 +92,15 @@ func newCacheClean() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().DurationVar(&unused, "unused", 0, "only what was not used for so long")
+	cmd.Flags().DurationVar(&unused, "unused", 0, "remove only entries that were not used for this long")
 	return cmd
 }
 
 func newCachePrebuild() *cobra.Command {
 	var device string
 	cmd := &cobra.Command{
-		Use: "prebuild [PATTERN…]", Short: "Build what the regression, or some tests of it, need",
-		Example: "  nicloop cache prebuild                what nicloop regress needs\n  nicloop cache prebuild smoke --device 'rtl:?inside=1'",
+		Use: "prebuild [PATTERN…]", Short: "Build the simulators that the regression, or some of its tests, need",
+		Example: "  nicloop cache prebuild                for nicloop regress\n  nicloop cache prebuild smoke --device 'rtl:?inside=1'",
 		RunE: func(cmd *cobra.Command, patterns []string) error {
 			if err := registry.Check(device); err != nil {
 				return err
@@ -117,11 +117,11 @@ func newCachePrebuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d kinds of machine are built, in %.1f s\n", n, time.Since(begin).Seconds())
+			_, err = fmt.Fprintf(cmd.OutOrStdout(), "%d simulators built in %.1f s\n", n, time.Since(begin).Seconds())
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&device, "device", "rtl:", "what stands behind the driver (nicloop device list)")
+	cmd.Flags().StringVar(&device, "device", "rtl:", "device to run on (see nicloop device list)")
 	return cmd
 }
 

@@ -17,18 +17,18 @@ func newCalibrate() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "calibrate",
-		Short: "Measure the cycles of the RTL's blocks, which the model takes as parameters",
-		Long: `Measure what the model takes as parameters: the cycles of routers, links,
+		Short: "Measure the latencies of the RTL's blocks: the parameters of the model",
+		Long: `Measure the parameters of the model on the RTL: the cycles of routers, links,
 credits and of the NIC's units, in small experiments on an otherwise idle pair of
-nodes. The model has those of cosim/nic/rtl.json built in; "model:?params=FILE"
-takes others.
+nodes. The model uses the built-in parameters of cosim/nic/rtl.json;
+"model:?params=FILE" loads others.
 
-Exit code 1: what was measured differs from what the model has, and --write did
-not say to keep it.`,
+Exit code 1: the measured parameters differ from the built-in ones, and --write was
+not given.`,
 		Example: `  nicloop calibrate
   nicloop calibrate --device 'rtl:?host_rd_latency=60' --write board.json
   nicloop run alltoall --nodes 64 --procs 16 --device 'model:?params=board.json'
-  nicloop calibrate --write cosim/nic/rtl.json        after a change of the RTL`,
+  nicloop calibrate --write cosim/nic/rtl.json        after the RTL has changed`,
 		Args: checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			progress := newBar(cmd.ErrOrStderr(), "calibrate")
@@ -57,13 +57,13 @@ not say to keep it.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&c.Device, "device", "rtl:", "what to measure: rtl:[?KEY=VALUE&…]; keys vc_depth and dims are set by the experiments")
-	fs.StringVar(&write, "write", "", "keep the parameters in `FILE`")
+	fs.StringVar(&c.Device, "device", "rtl:", "device to measure: rtl:[?KEY=VALUE&…]; the experiments set the keys vc_depth and dims")
+	fs.StringVar(&write, "write", "", "write the measured parameters to `FILE`")
 	fs.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
 
-// compared puts what was measured beside what the model has.
+// compared compares the measured parameters with those of the model.
 func compared(device string, p *nic.Params) *calibration {
 	has, rep := nic.RTL(), &calibration{Device: device}
 	units := map[string]string{"nic.lines": "lines", "network.vc_depth": "flits"}
@@ -81,7 +81,7 @@ func printCalibration(w io.Writer, device string, p *nic.Params) error {
 	has := nic.RTL()
 	fmt.Fprintf(w, "%s, two idle nodes; cycles, but nic.lines in lines and network.vc_depth in flits\n", device)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "parameter\tmeasured\tmodel has\tmeasured as")
+	fmt.Fprintln(tw, "parameter\tmeasured\tmodel\tmethod")
 	differ := 0
 	for i, f := range p.Fields() {
 		mark, known := "", has.Fields()[i].Value()
@@ -95,9 +95,9 @@ func printCalibration(w io.Writer, device string, p *nic.Params) error {
 		return err
 	}
 	if differ == 0 {
-		fmt.Fprintln(w, "the model has what was measured")
+		fmt.Fprintln(w, "all parameters of the model agree with the measurement")
 	} else {
-		fmt.Fprintf(w, "%d of %d differ (*); --write FILE keeps what was measured, model:?params=FILE takes it\n", differ, len(p.Fields()))
+		fmt.Fprintf(w, "%d of %d differ (*); --write FILE saves the measured ones, model:?params=FILE loads them\n", differ, len(p.Fields()))
 	}
 	return nil
 }

@@ -19,7 +19,7 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	return group(&cobra.Command{Use: "check", Short: "Explore every interleaving of the real protocol code"}, newCheckMailbox(), newCheckRendezvous(), newCheckThreshold())
+	return group(&cobra.Command{Use: "check", Short: "Model-check the protocol code: explore every interleaving"}, newCheckMailbox(), newCheckRendezvous(), newCheckThreshold())
 }
 
 func newCheckMailbox() *cobra.Command {
@@ -27,22 +27,22 @@ func newCheckMailbox() *cobra.Command {
 	var deep, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "mailbox",
-		Short: "Prove the flow controls safe and refute the paper's formulae (a) and (b)",
+		Short: "Prove the flow controls and refute the paper's formulae (a) and (b)",
 		Long: `Run the real static and dynamic flow controls through every interleaving of
-sends, deliveries and retrievals for small worlds. Proved means: no region of a
-mailbox overflows, nobody deadlocks, credits are conserved, every packet arrives
+sends, deliveries and retrievals in small worlds. Proved properties: no region of a
+mailbox overflows, no deadlock, credits are conserved, every packet is delivered
 once and in order. The thresholds of formulae (a) and (b) (FC paper, Table 1) must
-be refuted; their shortest counterexamples are printed as scenario scripts, in the
-language of mailbox/testdata, that replay.
+be refuted; their shortest counterexamples are printed as scenario scripts in the
+language of mailbox/testdata, which can be replayed.
 
-The same is done with mistakes planted around the flow controls, each of which must
-be found from the outside.
+The exploration is repeated with planted mistakes around the flow controls; each
+must be found.
 
-Explorations run side by side (-j), the memory of each being up to 100 bytes a state.
-Orders of events that do not disturb each other are explored once.
+Explorations run side by side (-j) and need up to 100 bytes of memory per state.
+Independent events are explored in one order only.
 
 Exit codes: 0 as expected, 1 a proof or a refutation failed.`,
-		Example: "  nicloop check mailbox\n  nicloop check mailbox --bound 4 --json\n  nicloop check mailbox --deep -j 2   # also a world of three processes with 1.3e7 states: minutes, 5 GB",
+		Example: "  nicloop check mailbox\n  nicloop check mailbox --bound 4 --json\n  nicloop check mailbox --deep -j 2   # adds a world of three processes with 1.3e7 states: minutes, 5 GB",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 1 {
@@ -58,14 +58,14 @@ Exit codes: 0 as expected, 1 a proof or a refutation failed.`,
 			return checkMailbox(cmd, suite, jobs, asJSON)
 		},
 	}
-	cmd.Flags().BoolVar(&deep, "deep", false, "also the explorations that take minutes")
+	cmd.Flags().BoolVar(&deep, "deep", false, "include the explorations that take minutes")
 	cmd.Flags().IntVar(&bound, "bound", 6, "largest quota to explore")
-	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "explorations at the same time")
+	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "number of concurrent explorations")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
 
-// refuted are the paper's wrong thresholds: they must be found out.
+// refuted lists the paper's wrong thresholds, which the exploration must refute.
 var refuted = []explore.Options{
 	{Procs: 2, Quota: 3, CreditSlots: 1, Flow: explore.Static, Formula: mailbox.FormulaA},
 	{Procs: 2, Quota: 100, CreditSlots: 1, Flow: explore.Static, Formula: mailbox.FormulaA, Senders: [][2]int{{0, 1}}},
@@ -122,8 +122,8 @@ func checkAll(cmd *cobra.Command, n, jobs int, asJSON bool, run func(ctx context
 	return nil
 }
 
-// runAll keeps jobs explorations running. It begins with the last ones, which in a suite are the
-// largest: begun at the end, one of them would run alone. An error ends all.
+// runAll keeps jobs explorations running. It starts with the last ones, which are the largest of a
+// suite, so that none of them runs alone at the end. An error cancels all.
 func runAll(cmd *cobra.Command, n, jobs int, run func(ctx context.Context, i int) (exploration, error)) ([]exploration, error) {
 	bar := newBar(cmd.ErrOrStderr(), "explore")
 	defer bar.finish()
@@ -152,7 +152,7 @@ func (e *exploration) log() {
 	}).Debug("world explored")
 }
 
-// explored is the line of a world, which the command new of its scripts describes.
+// explored returns the report line of a world, which the command new of its scripts describes.
 func explored(command string, wantProof bool, r modelcheck.Result) exploration {
 	want := modelcheck.Refuted
 	if wantProof {
@@ -168,7 +168,7 @@ func explored(command string, wantProof bool, r modelcheck.Result) exploration {
 func printExplorations(cmd *cobra.Command, list []exploration) {
 	out := cmd.OutOrStdout()
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "WORLD\tVERDICT\tSTATES\tDEPTH\tTIME\tLEFT OUT")
+	fmt.Fprintln(tw, "WORLD\tVERDICT\tSTATES\tDEPTH\tTIME\tLIMIT")
 	var states, bad int
 	var seconds float64
 	for _, e := range list {

@@ -15,18 +15,19 @@ func newCheckRendezvous() *cobra.Command {
 	var deep, asJSON bool
 	cmd := &cobra.Command{
 		Use:   "rendezvous",
-		Short: "Prove the rendezvous of long messages, and find planted mistakes",
-		Long: `Run the real core of the rendezvous through every interleaving of sends, receives,
-messages, operations and their ends for small worlds of two and three ranks, with each
-protocol; with faults of translation, shortages of memory, names and descriptors,
-refusals and cancels at every step. What is proved is said at the end.
+		Short: "Prove the rendezvous protocols of long messages",
+		Long: `Run the real rendezvous protocols through every interleaving of sends, receives,
+messages, RMA operations and their completions in small worlds of two and three
+ranks, including translation faults, shortages of memory, identifiers and
+descriptors, refusals and cancellations at every step. The proved properties are
+printed at the end.
 
-The same is done with mistakes planted around the core, each of which must be
-found; the shortest counterexamples are printed as scenario scripts, in the language
-of host/rendezvous/testdata, that replay.
+The exploration is repeated with planted mistakes; each must be found. The shortest
+counterexamples are printed as scenario scripts in the language of
+host/rendezvous/testdata, which can be replayed.
 
 Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
-		Example: "  nicloop check rendezvous\n  nicloop check rendezvous --bound 3 --json\n  nicloop check rendezvous --deep -j 2   # also one world of three ranks with 3.4e6 states",
+		Example: "  nicloop check rendezvous\n  nicloop check rendezvous --bound 3 --json\n  nicloop check rendezvous --deep -j 2   # adds a world of three ranks with 3.4e6 states",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			if bound < 1 || bound > explore.Levels {
@@ -52,9 +53,9 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&bound, "bound", 2, "how large the worlds are: 1 takes two seconds, 2 half a minute, 3 minutes")
-	cmd.Flags().BoolVar(&deep, "deep", false, "also a world that takes minutes and 3.4 GB")
-	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "cores that one exploration uses; the result does not depend on it")
+	cmd.Flags().IntVar(&bound, "bound", 2, "size of the worlds: 1 takes two seconds, 2 half a minute, 3 minutes")
+	cmd.Flags().BoolVar(&deep, "deep", false, "include a world that takes minutes and 3.4 GB")
+	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "cores per exploration; the result does not depend on it")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }

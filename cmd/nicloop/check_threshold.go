@@ -15,17 +15,17 @@ func newCheckThreshold() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "threshold",
-		Short: "Prove that a change of an eager threshold loses nothing, and find planted mistakes",
-		Long: `Run the real core of eager thresholds through every interleaving of sends, changes
-that either side begins, messages, bytes that land, receives, idle buffers and memory
-that is short, for small worlds of two and three ranks, with the full and the partial
-in-band handshake; and the one for receivers that are not ready through every
-interleaving of receives, cancelled ones too, fragments that land or are refused, and
-pages that the hardware forgets late. What is proved is said at the end.
+		Short: "Prove that changes of an eager threshold lose no message",
+		Long: `Run the real protocol of eager thresholds through every interleaving of sends,
+changes begun by either side, messages, arriving bytes, receives, idle buffers and
+memory shortages in small worlds of two and three ranks, with the full and the
+partial in-band handshake. Run the protocol for not-ready receivers through every
+interleaving of receives (also cancelled ones), fragments that arrive or are refused,
+and pages that the hardware drops late. The proved properties are printed at the end.
 
-The same is done with mistakes planted around the core, each of which must be
-found; the shortest counterexamples are printed as scenario scripts, in the language
-of host/threshold/testdata, that replay.
+The exploration is repeated with planted mistakes; each must be found. The shortest
+counterexamples are printed as scenario scripts in the language of
+host/threshold/testdata, which can be replayed.
 
 Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 		Example: "  nicloop check threshold\n  nicloop check threshold --bound 1 --json",
@@ -49,8 +49,8 @@ Exit codes: 0 as expected, 1 a proof failed or a mistake was not found.`,
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&bound, "bound", 2, "how large the worlds are: 1 takes two seconds, 2 a minute")
-	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "explorations at the same time")
+	cmd.Flags().IntVar(&bound, "bound", 2, "size of the worlds: 1 takes two seconds, 2 a minute")
+	cmd.Flags().IntVarP(&jobs, "jobs", "j", runtime.NumCPU(), "number of concurrent explorations")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// A choice is a word that can stand at some position, and what it means.
+// A choice is a completion: a word and its description.
 type choice struct{ word, doc string }
 
-// completing gives a shell the words of a verb's arguments, of which each may stand once.
+// completing offers the words of a verb's arguments to shell completion, each once.
 func completing(cmd *cobra.Command, most int, list func() []choice) {
 	cmd.ValidArgsFunction = func(_ *cobra.Command, args []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		var words []cobra.Completion
@@ -30,13 +30,13 @@ func completing(cmd *cobra.Command, most int, list func() []choice) {
 	if cmd.Flags().Lookup("device") == nil {
 		return
 	}
-	// The error is that of a flag that is not there, or of a second function.
+	// The only errors are a missing flag and a second registration.
 	_ = cmd.RegisterFlagCompletionFunc("device", func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return deviceWords(begun), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	})
 }
 
-// deviceWords are the schemes, or behind ? and & the keys of one.
+// deviceWords completes schemes and, after ? and &, the keys of a scheme.
 func deviceWords(begun string) (words []cobra.Completion) {
 	cut := strings.LastIndexAny(begun, "?&") + 1
 	for _, b := range registry.Backends() {
@@ -63,7 +63,7 @@ func workloadChoices() (list []choice) {
 	return list
 }
 
-// testChoices are the tests and their tags.
+// testChoices completes tests and their tags.
 func testChoices(tests func() []regress.Test) func() []choice {
 	return func() (list []choice) {
 		tags := map[string]bool{}

@@ -15,13 +15,13 @@ func newConform() *cobra.Command {
 	f := &nightFlags{}
 	cmd := &cobra.Command{
 		Use:   "conform [PATTERN…]",
-		Short: "Check that a backend does what every other one does",
-		Long: `Run the cases that every backend must pass alike: VELO, RMA, MPI's matching
-rules, and every collective against a naive reference. They are the tests of
-regress that are tagged "conform"; a pattern is one of regress.
+		Short: "Check that a backend behaves like all others",
+		Long: `Run the cases that every backend must pass: VELO, RMA, MPI's matching rules, and
+every collective against a naive reference. They are the tests of nicloop regress
+with the tag "conform"; patterns are those of regress.
 
-What a backend cannot do is skipped, with the reason. Under a failure stands the
-line that reproduces it.
+Cases that a backend does not support are skipped, with the reason. A failure is
+reported with the command that reproduces it.
 
 ` + exitText,
 		Example: `  nicloop conform --device ideal:
@@ -30,12 +30,12 @@ line that reproduces it.
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.Device, "device", defaultDevice(), "what stands behind the driver (nicloop device list)")
+	fs.StringVar(&o.Device, "device", defaultDevice(), "device to run on (see nicloop device list)")
 	fs.Int64Var(&o.Seed, "seed", 1, "seed")
 	addSeeds(fs, &o)
 	fs.BoolVarP(&list, "list", "l", false, "list the cases and stop")
-	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "cases at a time")
-	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one case")
+	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "number of concurrent cases")
+	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "limit of the real time of one case")
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	f.add(fs)
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")

@@ -76,13 +76,13 @@ func printCongestion(w io.Writer, res *bench.Congestion, real time.Duration) {
 		res.Verified, res.End, res.Cycles, real.Seconds(), float64(res.Cycles)/real.Seconds())
 }
 
-// lineRate is what a NIC writes to fast memory at most, in MB/s.
+// lineRate is the highest write rate of a NIC to fast memory, in MB/s.
 func lineRate(info drivers.Info) float64 { return bench.LineRate / float64(info.ClockPS) * 1e6 }
 
 func printClasses(w io.Writer, res *bench.Congestion) {
-	fmt.Fprintln(w, "throughput of a flow, mean of its class (MB/s)")
+	fmt.Fprintln(w, "throughput per flow, mean of the class (MB/s)")
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-	fmt.Fprintln(tw, "outstanding\tclass\tflows\tfast memory\tslow memory\tleft\t")
+	fmt.Fprintln(tw, "outstanding\tclass\tflows\tfast memory\tslow memory\tremaining\t")
 	for _, r := range res.Rows {
 		n := "-"
 		if r.Outstanding > 0 {
@@ -96,17 +96,17 @@ func printClasses(w io.Writer, res *bench.Congestion) {
 	fmt.Fprintln(w)
 }
 
-// printTree draws a mesh with the share of time that packets stood on its links.
+// printTree draws a mesh with the share of time for which packets blocked its links.
 func printTree(w io.Writer, res *bench.Congestion) {
 	if !slices.ContainsFunc(res.Links, func(l bench.HeldLink) bool { return l.Link > 0 }) {
 		fmt.Fprintf(w, "%s has no links between its nodes: no congestion tree\n\n", res.Config.Device)
 		return
 	}
-	fmt.Fprintln(w, "congestion tree: share of the time (%) that a packet stood half way across a link; [node], * slow memory")
+	fmt.Fprintln(w, "congestion tree: share of time (%) for which a blocked packet occupied a link; [node], * slow memory")
 	if d := res.Info.Dims; d[2] == 1 && d[0] <= drawnColumns && res.Info.Topology == "" {
 		drawMesh(w, d, newTree(res))
 	}
-	fmt.Fprint(w, "most held:")
+	fmt.Fprint(w, "most blocked:")
 	wire := res.Wires()
 	for i, l := range res.Links {
 		if i == 8 || l.Held < 0.005 {
@@ -152,7 +152,7 @@ func (t tree) node(n int) string {
 	return fmt.Sprintf("[%2d%s]", n, mark)
 }
 
-// drawMesh prints rows of nodes; between neighbours stand both directions.
+// drawMesh prints rows of nodes, with both directions of the links between neighbours.
 func drawMesh(w io.Writer, d [3]int, t tree) {
 	for y := range d[1] {
 		var line, down, up strings.Builder
@@ -179,7 +179,7 @@ func drawMesh(w io.Writer, d [3]int, t tree) {
 
 const (
 	columnWidth  = 18
-	drawnColumns = 16 // of a wider mesh the most held links say enough
+	drawnColumns = 16 // wider meshes show the most blocked links only
 )
 
 func pad(b *strings.Builder, to int) {
@@ -188,16 +188,16 @@ func pad(b *strings.Builder, to int) {
 	}
 }
 
-// printCounters shows what the NICs counted, laid out as the mesh is; of a large network those that
-// counted most.
+// printCounters prints the counters of the NICs in the layout of the mesh, or the largest ones of a
+// large network.
 func printCounters(w io.Writer, res *bench.Congestion) {
 	for _, c := range []struct {
 		what  string
 		value func(bench.NIC) uint64
 	}{
-		{"TX_STALL: cycles that a VELO packet of the node had no credit", func(n bench.NIC) uint64 { return n.TxStall }},
-		{"RX_STALL: cycles behind a full mailbox", func(n bench.NIC) uint64 { return n.RxStall }},
-		{"LINK_TIMEOUTS: times the other end of a link made no progress", func(n bench.NIC) uint64 { return n.Timeouts }},
+		{"TX_STALL: cycles for which a VELO packet of the node waited for a credit", func(n bench.NIC) uint64 { return n.TxStall }},
+		{"RX_STALL: cycles blocked by a full mailbox", func(n bench.NIC) uint64 { return n.RxStall }},
+		{"LINK_TIMEOUTS: timeouts of links whose peer made no progress", func(n bench.NIC) uint64 { return n.Timeouts }},
 	} {
 		if !slices.ContainsFunc(res.NICs, func(n bench.NIC) bool { return c.value(n) > 0 }) {
 			continue
@@ -217,13 +217,13 @@ func printCounters(w io.Writer, res *bench.Congestion) {
 	}
 	for _, n := range res.NICs {
 		if n.NVMBytes > 0 {
-			fmt.Fprintf(w, "node %d: the limiter let %d bytes pass; writes waited for it for %d cycles (NVM_STALL)\n", n.Node, n.NVMBytes, n.NVMStall)
+			fmt.Fprintf(w, "node %d: the write limiter passed %d bytes and stalled writes for %d cycles (NVM_STALL)\n", n.Node, n.NVMBytes, n.NVMStall)
 		}
 	}
 	fmt.Fprintln(w)
 }
 
-// printMost shows the nodes that counted most.
+// printMost prints the nodes with the largest counts.
 func printMost(w io.Writer, nics []bench.NIC, t tree, value func(bench.NIC) uint64) {
 	order := make([]int, len(nics))
 	for i := range order {
@@ -240,12 +240,12 @@ func printMost(w io.Writer, nics []bench.NIC, t tree, value func(bench.NIC) uint
 
 const mostShown = 8
 
-// congestionFigure shows the classes, or with several bounds how they change.
+// congestionFigure plots the classes or, for several limits, the classes over the limit.
 func congestionFigure(res *bench.Congestion) *figure.Figure {
 	c := &res.Config
 	f := &figure.Figure{
 		Title: fmt.Sprintf("Hotspot with slow memory %s, %s, %s", slowNodes(c), c.Rendezvous, network(res.Info)),
-		Y:     figure.Axis{Label: "throughput of a flow", Unit: "MB/s"},
+		Y:     figure.Axis{Label: "throughput per flow", Unit: "MB/s"},
 	}
 	if len(res.Rows) > 1 {
 		return sweepFigure(f, res)
@@ -261,7 +261,7 @@ func congestionFigure(res *bench.Congestion) *figure.Figure {
 }
 
 func sweepFigure(f *figure.Figure, res *bench.Congestion) *figure.Figure {
-	f.X = figure.Axis{Label: "gets under way per receiver", Scale: figure.Log2}
+	f.X = figure.Axis{Label: "outstanding gets per receiver", Scale: figure.Log2}
 	for _, class := range []string{bench.VictimFlow, bench.HotFlow} {
 		fast, slow := figure.Series{Name: class + ", fast memory"}, figure.Series{Name: class + ", slow memory"}
 		for _, r := range res.Rows {

@@ -16,7 +16,7 @@ import (
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
-// writeCoverage writes the page with the sources, and has the figures remembered.
+// writeCoverage writes the annotated sources and records the figures.
 func writeCoverage(m *recorder, o *regress.Options, outcomes []regress.Outcome) (*coverage.Report, error) {
 	r := regress.Coverage(o.Coverage, outcomes)
 	name := filepath.Join(o.Dir, "coverage.html")
@@ -25,13 +25,13 @@ func writeCoverage(m *recorder, o *regress.Options, outcomes []regress.Outcome) 
 	return r, userfile.Write(name, func(w io.Writer) error { return r.HTML(w, sourcesOf(o.Device)) })
 }
 
-// printCoverage prints the holes.
+// printCoverage prints the coverage holes.
 func printCoverage(w io.Writer, r *coverage.Report, page string) {
 	r.Text(w)
-	fmt.Fprintf(w, "sources with what was seen of them: %s\n", page)
+	fmt.Fprintf(w, "annotated sources: %s\n", page)
 }
 
-// sourcesOf is the RTL of a device: that of a working tree, or that in this program.
+// sourcesOf returns the RTL of a device: that of a working tree, or the embedded one.
 func sourcesOf(device string) fs.FS {
 	_, query, _ := strings.Cut(device, "?")
 	keys, err := url.ParseQuery(query)

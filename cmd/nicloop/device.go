@@ -24,13 +24,13 @@ type deviceFlags struct {
 func newDevice() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "device",
-		Short: "List backends; look at, test, watch and reset a device; read and write its registers",
+		Short: "List backends; inspect, test, monitor and reset a device; access its registers",
 	}
 	f := &deviceFlags{}
 	fs := cmd.PersistentFlags()
-	fs.StringVar(&f.uri, "device", defaultDevice(), "the device: SCHEME:[PATH][?KEY=VALUE&…], as device list tells")
+	fs.StringVar(&f.uri, "device", defaultDevice(), "device: SCHEME:[PATH][?KEY=VALUE&…] (see nicloop device list)")
 	fs.IntVar(&f.nodes, "nodes", 2, "nodes of a simulated machine")
-	fs.IntVar(&f.node, "node", 0, "the node to look at")
+	fs.IntVar(&f.node, "node", 0, "node to access")
 	return group(cmd, newDeviceList(), newDeviceScan(), newDeviceBind(), newDeviceUnbind(), f.info(), f.dump(), newDeviceDiff(), f.selftest(), f.monitor(), f.reset(), f.replay(), newDeviceLog(), f.peek(), f.poke(), f.script(), f.serve())
 }
 
@@ -40,12 +40,12 @@ func (f *deviceFlags) with(cmd *cobra.Command, use func(drivers.System, drivers.
 	if registry.DiscoversNodes(f.uri) && !cmd.Flags().Changed("nodes") {
 		nodes = 0
 	} else if f.node < 0 || f.node >= f.nodes {
-		return usageError{fmt.Errorf("--node %d: expected 0 to %d, as --nodes is %d", f.node, f.nodes-1, f.nodes)}
+		return usageError{fmt.Errorf("--node %d: expected 0 to %d, because --nodes is %d", f.node, f.nodes-1, f.nodes)}
 	}
 	bar := newBar(cmd.ErrOrStderr(), "device")
 	opt := drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16, Progress: bar.describe}
 	sys, err := registry.Open(cmd.Context(), f.uri, opt)
-	if errors.Is(err, drivers.ErrNotSupported) { // a small board has less, which is enough for all but a self-test
+	if errors.Is(err, drivers.ErrNotSupported) { // a small board has fewer nodes, enough for all but a self-test
 		opt.MemoryBytes = 0
 		sys, err = registry.Open(cmd.Context(), f.uri, opt)
 	}
@@ -54,7 +54,7 @@ func (f *deviceFlags) with(cmd *cobra.Command, use func(drivers.System, drivers.
 	}
 	defer sys.Close()
 	if there := sys.Info().Nodes; f.node < 0 || f.node >= there {
-		return usageError{fmt.Errorf("--node %d: expected 0 to %d, as %s has %d", f.node, there-1, f.uri, there)}
+		return usageError{fmt.Errorf("--node %d: expected 0 to %d, because %s has %d", f.node, there-1, f.uri, there)}
 	}
 	return use(sys, sys.Device(f.node))
 }
@@ -62,18 +62,18 @@ func (f *deviceFlags) with(cmd *cobra.Command, use func(drivers.System, drivers.
 func (f *deviceFlags) info() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
-		Use: "info", Short: "Print what a device is and all its global registers", Args: checked(cobra.NoArgs),
+		Use: "info", Short: "Print the description, capabilities and global registers of a device", Args: checked(cobra.NoArgs),
 		Example: "  nicloop device info --nodes 4 --node 2\n  nicloop device info --device model: --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
-				rep, err := f.look(sys, dev, func(r *regs.Register) bool { return r.Count == 1 })
+				rep, err := f.readRegisters(sys, dev, func(r *regs.Register) bool { return r.Count == 1 })
 				if err != nil {
 					return err
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), rep)
 				}
-				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "can do: %s\nmemory: %s\n", dev.Capabilities(), memoryText(dev)); err != nil {
+				if _, err := fmt.Fprintf(cmd.OutOrStdout(), "capabilities: %s\nmemory: %s\n", dev.Capabilities(), memoryText(dev)); err != nil {
 					return err
 				}
 				return printDevice(cmd.OutOrStdout(), rep)
@@ -95,7 +95,7 @@ func printDevice(w io.Writer, rep *deviceInfo) error {
 	return tw.Flush()
 }
 
-// memoryText says where the NIC finds memory.
+// memoryText describes where the NIC addresses the memory.
 func memoryText(dev drivers.Device) string {
 	s := fmt.Sprintf("%d bytes", len(dev.Memory()))
 	switch list := dev.Segments(); len(list) {
@@ -175,7 +175,7 @@ func parseRegister(s string) (uint32, error) {
 		return 0, usageError{fmt.Errorf("unknown register %q%s; known: %v", name, suggest.Nearest(name, regs.Names()), regs.Names())}
 	}
 	if index < 0 || index >= int(r.Count) {
-		return 0, usageError{fmt.Errorf("register %s has %d copies, there is no number %d", name, r.Count, index)}
+		return 0, usageError{fmt.Errorf("register %s[%d] does not exist: expected index 0 to %d", name, index, r.Count-1)}
 	}
 	return r.Address(index), nil
 }

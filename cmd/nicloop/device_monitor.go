@@ -14,7 +14,7 @@ import (
 	"golang.org/x/term"
 )
 
-// A watch looks at the nodes of a system at regular times.
+// A watch samples the nodes of a system at regular intervals.
 type watch struct {
 	sys      drivers.System
 	nodes    []int
@@ -28,12 +28,13 @@ func (f *deviceFlags) monitor() *cobra.Command {
 	var count int
 	var asCSV bool
 	cmd := &cobra.Command{
-		Use: "monitor", Short: "Watch counters and links, once per second", Args: checked(cobra.NoArgs),
-		Long: `Show what the counters and links of a device do: what has counted, how fast, and marked what should
-have stood still. On a terminal the picture stays where it is. Until interrupted, or --count.
+		Use: "monitor", Short: "Monitor counters and links, once per second", Args: checked(cobra.NoArgs),
+		Long: `Show the counters and links of a device: which counters changed, how fast, and marks
+at those that should not have changed. A terminal is redrawn in place. The command
+runs until it is interrupted, or for --count samples.
 
---csv writes the values of all counters, a line per node and time. On a simulated device, whose
-time nobody else lets pass, --interval is simulated time.`,
+--csv writes the values of all counters, a line per node and sample. On a simulated
+device whose time no other program advances, --interval is simulated time.`,
 		Example: `  nicloop device monitor --device uart:/dev/ttyUSB0,/dev/ttyUSB1
   nicloop device monitor --device shared:/tmp/nic --csv --count 3600 >night.csv`,
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -59,13 +60,13 @@ time nobody else lets pass, --interval is simulated time.`,
 			})
 		},
 	}
-	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between two looks")
-	cmd.Flags().IntVar(&count, "count", 0, "how many looks; 0: until interrupted")
+	cmd.Flags().DurationVar(&interval, "interval", time.Second, "time between samples")
+	cmd.Flags().IntVar(&count, "count", 0, "number of samples; 0: until interrupted")
 	cmd.Flags().BoolVar(&asCSV, "csv", false, "print values as CSV")
 	return cmd
 }
 
-// now is simulated time, where there is some.
+// now returns simulated time if the device has it.
 func (w *watch) now() time.Duration {
 	if timed, ok := w.sys.(drivers.Timed); ok {
 		return time.Duration(timed.Now()) * time.Duration(w.sys.Info().ClockPS) / 1000
@@ -73,7 +74,8 @@ func (w *watch) now() time.Duration {
 	return time.Since(w.began)
 }
 
-// pass lets an interval pass; false: somebody has interrupted, which is how it ends.
+// pass waits for an interval. It returns false when the user has interrupted, which is the normal
+// end.
 func (w *watch) pass(cmd *cobra.Command) (bool, error) {
 	ctx := cmd.Context()
 	timed, ok := w.sys.(drivers.Timed)
@@ -111,7 +113,7 @@ func (w *watch) take() (list []monitor.Sample, err error) {
 	return list, nil
 }
 
-// show draws over what it has drawn before, if that is a terminal.
+// show redraws in place on a terminal.
 func (w *watch) show(cmd *cobra.Command, count int) error {
 	was, err := w.take()
 	if err != nil {
@@ -151,7 +153,7 @@ func isTerminal(w io.Writer) bool {
 	return ok && term.IsTerminal(int(f.Fd()))
 }
 
-// csv prints values as they come.
+// csv prints values as they arrive.
 func (w *watch) csv(cmd *cobra.Command, count int) error {
 	out := csv.NewWriter(cmd.OutOrStdout())
 	for i := 0; count == 0 || i < count; i++ {

@@ -13,13 +13,13 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// replayed is how far the RTL did what was recorded.
+// replayed is the result of a replay.
 type replayed struct {
 	Log      string        `json:"log"`
 	Recorded drivers.Info  `json:"recorded"`
 	Device   drivers.Info  `json:"device"`
 	Report   record.Report `json:"report"`
-	Waves    *waveFile     `json:"waves,omitempty"` // around the divergence
+	Waves    *waveFile     `json:"waves,omitempty"` // waves around the divergence
 }
 
 type waveFile struct {
@@ -38,20 +38,22 @@ type replayFlags struct {
 func (f *deviceFlags) replay() *cobra.Command {
 	r := &replayFlags{device: f}
 	cmd := &cobra.Command{
-		Use: "replay FILE", Short: "Repeat on the RTL what record: has written down", Args: checked(cobra.ExactArgs(1)),
-		Long: `Repeat what software and a device said to each other, in order rather than in time, and name
-the first thing that the RTL does otherwise: the register with its fields or the first byte of
-memory, as it was recorded and as it is found, and the calls before it. Exit code 1 tells of one.
+		Use: "replay FILE", Short: "Replay a recording of record: on the RTL", Args: checked(cobra.ExactArgs(1)),
+		Long: `Replay the transactions between software and a device on another device, in the
+recorded order but not with the recorded timing, and report the first difference:
+the register with its fields or the first byte of memory, the recorded and the found
+value, and the calls before it. A difference is exit code 1.
 
-Logs are written by the device record:FILE!DEVICE. Nodes and memory are those of the log. With
---waves all is repeated once more after a divergence, and the cycles around it are shown.`,
+Recordings are written by the device record:FILE!DEVICE. The number of nodes and their
+memory are those of the recording. With --waves a divergence is repeated once more to
+write the waves around it.`,
 		Example: `  nicloop device selftest --device 'record:board.log!uart:/dev/ttyUSB0'
   nicloop device replay board.log --device rtl: --waves why.fst
   nicloop device log board.log | less`,
 		RunE: func(cmd *cobra.Command, args []string) error { return r.run(cmd, args[0]) },
 	}
-	cmd.Flags().StringVar(&r.waves, "waves", "", "write what the RTL did around a divergence to `FILE` (FST)")
-	cmd.Flags().Uint64Var(&r.around, "around", 1000, "cycles that --waves shows before the call, and behind it at most")
+	cmd.Flags().StringVar(&r.waves, "waves", "", "write waveforms around a divergence to `FILE` (FST)")
+	cmd.Flags().Uint64Var(&r.around, "around", 1000, "cycles that --waves shows before the call, and at most after it")
 	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -93,7 +95,7 @@ func (r *replayFlags) run(cmd *cobra.Command, file string) (err error) {
 	return err
 }
 
-// once replays the log on a device that is opened for it.
+// once replays the log on a newly opened device.
 func (r *replayFlags) once(cmd *cobra.Command, file string, data []byte, opt drivers.Options) (out *replayed, err error) {
 	bar := newBar(cmd.ErrOrStderr(), "replay")
 	defer bar.finish()
@@ -105,7 +107,7 @@ func (r *replayFlags) once(cmd *cobra.Command, file string, data []byte, opt dri
 	defer func() { err = errors.Join(err, sys.Close()) }()
 	timed, ok := sys.(drivers.Timed)
 	if !ok {
-		return nil, misused("--device %s: expected one of simulated time, such as rtl:, model: or ideal:", r.device.uri)
+		return nil, misused("--device %s: expected a device with simulated time, such as rtl:, model: or ideal:", r.device.uri)
 	}
 	rep, err := record.Replay(cmd.Context(), data, timed, record.Config{Progress: bar.set})
 	if err != nil {
@@ -115,17 +117,17 @@ func (r *replayFlags) once(cmd *cobra.Command, file string, data []byte, opt dri
 	return &replayed{Log: file, Recorded: meta.Info, Device: sys.Info(), Report: *rep}, err
 }
 
-// options are the shape of the recorded system.
+// options returns the parameters of the recorded system.
 func (r *replayFlags) options(cmd *cobra.Command, meta *translog.Meta) (opt drivers.Options, err error) {
 	if cmd.Flags().Changed("nodes") || cmd.Flags().Changed("node") {
-		return opt, misused("--nodes and --node are those of the log: leave them out")
+		return opt, misused("--nodes and --node come from the log: remove them")
 	}
 	opt = record.Shape(meta)
 	if r.waves == "" {
 		return opt, nil
 	}
 	if !registry.CanRepeat(r.device.uri) {
-		return opt, misused("--waves: %s shows no waves: expected rtl:", r.device.uri)
+		return opt, misused("--waves: %s has no waveforms: expected rtl:", r.device.uri)
 	}
 	if r.around == 0 {
 		return opt, misused("--around 0: expected at least 1 cycle")
@@ -136,10 +138,10 @@ func (r *replayFlags) options(cmd *cobra.Command, meta *translog.Meta) (opt driv
 func printReplay(w io.Writer, out *replayed) {
 	rep := &out.Report
 	fmt.Fprintf(w, "%s: %d nodes of %s, on %s\n", out.Log, out.Recorded.Nodes, out.Recorded.URI, out.Device.URI)
-	fmt.Fprintf(w, "%d of %d operations the same: %d reads of registers, %d bytes that the NIC wrote (%d answers came earlier); %d bytes taken for software's\n",
+	fmt.Fprintf(w, "%d of %d operations equal: %d register reads, %d bytes written by the NIC (%d responses earlier than recorded); %d bytes attributed to software\n",
 		rep.Operations, rep.Of, rep.Reads, rep.Bytes, rep.Ahead, rep.Stored)
 	if rep.Cut != "" {
-		fmt.Fprintf(w, "the log has no end: %s\n", rep.Cut)
+		fmt.Fprintf(w, "the log is truncated: %s\n", rep.Cut)
 	}
 	d := rep.Divergence
 	if d == nil {
@@ -151,7 +153,7 @@ func printReplay(w io.Writer, out *replayed) {
 	}
 	fmt.Fprintf(w, "  then      %d %s\n", d.Operation, d.Call)
 	if v := out.Waves; v != nil {
-		fmt.Fprintf(w, "waves of the cycles %d to %d, the call comes in cycle %d: %s\n", v.From, v.To, d.Since, v.File)
+		fmt.Fprintf(w, "waves of cycles %d to %d, call in cycle %d: %s\n", v.From, v.To, d.Since, v.File)
 	}
 }
 

@@ -13,17 +13,18 @@ import (
 func (f *deviceFlags) reset() *cobra.Command {
 	var yes, links bool
 	cmd := &cobra.Command{
-		Use: "reset", Short: "Shut all processes of a node and put its registers back", Args: checked(cobra.NoArgs),
-		Long: `Bring a node to where it is after reset, as far as software can: every process leaves its domain,
-which shuts its mailbox, ring and windows and waits for what is being written; bases, tables,
-routes, ranges and masks get their first values. With --links its ends of all links are reset,
-too, and agree anew with the others. Counters go on.
+		Use: "reset", Short: "Close all processes of a node and restore its registers", Args: checked(cobra.NoArgs),
+		Long: `Restore the reset state of a node as far as software can: every process leaves its
+domain, which closes its mailbox, ring and windows and waits for pending writes;
+bases, tables, routes, ranges and masks get their reset values. With --links the
+node's ends of all links are reset, too, and a new session is negotiated. Counters
+keep their values.
 
-Programs that use the device are not asked: so you are, but with --yes.`,
+Programs that use the device are not asked. You are, unless --yes is given.`,
 		Example: "  nicloop device reset --device uart:/dev/ttyUSB0\n  nicloop device reset --device uart:/dev/ttyUSB0,/dev/ttyUSB1 --node 1 --links --yes",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
-				what := fmt.Sprintf("node %d of %s: end all its processes and put its registers back", f.node, sys.Info().URI)
+				what := fmt.Sprintf("node %d of %s: close all its processes and restore its registers", f.node, sys.Info().URI)
 				if err := ask(cmd, what, yes); err != nil {
 					return err
 				}
@@ -38,12 +39,12 @@ Programs that use the device are not asked: so you are, but with --yes.`,
 			})
 		},
 	}
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	cmd.Flags().BoolVar(&links, "links", false, "reset this end of all links, too")
 	return cmd
 }
 
-// ask has a person agree to what others will notice. Whoever does not answer has not agreed.
+// ask asks the user to confirm an action that affects other programs. No answer means no.
 func ask(cmd *cobra.Command, what string, yes bool) error {
 	if yes {
 		return nil
@@ -55,5 +56,5 @@ func ask(cmd *cobra.Command, what string, yes bool) error {
 		return nil
 	}
 	fmt.Fprintln(cmd.ErrOrStderr())
-	return misused("nothing was done: expected y, or --yes where nobody can be asked")
+	return misused("not confirmed, nothing was changed: answer y, or use --yes in scripts")
 }

@@ -24,8 +24,8 @@ type scanFlags struct {
 }
 
 func (f *scanFlags) add(cmd *cobra.Command) {
-	cmd.Flags().StringSliceVar(&f.ids, "id", nil, fmt.Sprintf("`VENDOR:DEVICE` of boards, if not %v", scan.IDs[0]))
-	cmd.Flags().StringVar(&f.root, "root", "", "`FOLDER` that has sys and dev of the machine, if not /")
+	cmd.Flags().StringSliceVar(&f.ids, "id", nil, fmt.Sprintf("PCI `VENDOR:DEVICE` of boards, instead of %v", scan.IDs[0]))
+	cmd.Flags().StringVar(&f.root, "root", "", "`FOLDER` with the machine's sys and dev, instead of /")
 }
 
 func (f *scanFlags) host() (*scan.Host, error) {
@@ -45,13 +45,14 @@ func newDeviceScan() *cobra.Command {
 	var probe, asJSON bool
 	var baud int
 	cmd := &cobra.Command{
-		Use: "scan", Short: "List boards and serial ports, who holds them, and why one cannot be used", Args: checked(cobra.NoArgs),
-		Long: `List PCI devices with the numbers of our boards, and serial ports: which driver has each, its IOMMU
-group, its link as it came up, what it says it is, why it cannot be used and what to do.
+		Use: "scan", Short: "List boards and serial ports, their drivers, and why one is not usable", Args: checked(cobra.NoArgs),
+		Long: `List PCI devices with the identifiers of supported boards, and serial ports: the
+driver and IOMMU group of each, its negotiated link, its identification, why it is
+not usable and how to fix that.
 
-Nothing is written. Registers of a PCI device are read if no driver has it and it is on. A
-serial port is opened, but nothing is sent to it except with --probe: what is no board of ours
-would get bytes that it did not expect.`,
+Nothing is written. Registers of a PCI device are read if it is enabled and no driver
+has it. A serial port is opened, but nothing is sent to it without --probe, because it
+may belong to another device.`,
 		Example: "  nicloop device scan\n  nicloop device scan --probe --baud 3000000\n  nicloop device scan --id 10ee:7024",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			h, err := f.host()
@@ -73,16 +74,16 @@ would get bytes that it did not expect.`,
 		},
 	}
 	f.add(cmd)
-	cmd.Flags().BoolVar(&probe, "probe", false, "ask what is behind serial ports")
-	cmd.Flags().IntVar(&baud, "baud", 115200, "of --probe")
+	cmd.Flags().BoolVar(&probe, "probe", false, "identify the devices at serial ports")
+	cmd.Flags().IntVar(&baud, "baud", 115200, "baud rate of --probe")
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
 }
 
-// probeTime is how long a port may take to answer.
+// probeTime limits the response time of a port.
 const probeTime = 5 * time.Second
 
-// probePort opens a port as uart: does, which touches nothing before it knows who is there.
+// probePort opens a port as uart: does, which changes nothing before it has identified the device.
 func probePort(ctx context.Context, port string, baud int) (scan.State, error) {
 	ctx, cancel := context.WithTimeout(ctx, probeTime)
 	defer cancel()
@@ -111,17 +112,17 @@ func printFound(w io.Writer, list []scan.Found) {
 		if f.Said != "" && f.Said != f.Why {
 			state += ": " + f.Said
 		}
-		fmt.Fprintf(w, "  is    %s\n", state)
+		fmt.Fprintf(w, "  state %s\n", state)
 		if f.Usable {
 			fmt.Fprintf(w, "  use   --device %s\n", f.URI)
 			continue
 		}
-		fmt.Fprintf(w, "  not   usable: %s\n  do    %s\n", f.Why, f.Hint)
+		fmt.Fprintf(w, "  not usable: %s\n  fix   %s\n", f.Why, f.Hint)
 	}
 	fmt.Fprintf(w, "%d found\n", len(list))
 }
 
-// filled leaves out what is empty.
+// filled removes empty strings.
 func filled(list ...string) (some []string) {
 	for _, s := range list {
 		if s != "" {
@@ -147,13 +148,15 @@ func linkText(l *scan.Link) string {
 
 func newDeviceBind() *cobra.Command {
 	var driver string
-	return bindCommand("bind ADDRESS", "Give a PCI device to a driver that lets programs have it",
+	return bindCommand("bind ADDRESS", "Bind a PCI device to a driver for user-space programs",
 		`Give a PCI device to a driver, vfio-pci unless told otherwise, by driver_override. The device is taken
 from who has it; if the driver does not take it, it is given back, and both are said. With
 --driver none no driver may have it, as pcie: needs it. You are asked before, but with --yes. Root
 alone may do this.`,
 		"  nicloop device bind 0000:03:00.0\n  nicloop device bind 0000:03:00.0 --driver none --yes",
-		func(cmd *cobra.Command) { cmd.Flags().StringVar(&driver, "driver", scan.DefaultDriver, "who gets it") },
+		func(cmd *cobra.Command) {
+			cmd.Flags().StringVar(&driver, "driver", scan.DefaultDriver, "driver to bind")
+		},
 		func(h *scan.Host, address string) (plan string, do func() error, err error) {
 			plan, err = h.Plan(address, driver)
 			return plan, func() error { return h.Bind(address, driver) }, err
@@ -161,7 +164,7 @@ alone may do this.`,
 }
 
 func newDeviceUnbind() *cobra.Command {
-	return bindCommand("unbind ADDRESS", "Give a PCI device back to the kernel",
+	return bindCommand("unbind ADDRESS", "Return a PCI device to the kernel's default driver",
 		`Take a PCI device from its driver, empty driver_override, and let the kernel choose who has it: its
 own driver, if there is one, or nobody. You are asked before, but with --yes.`,
 		"  nicloop device unbind 0000:03:00.0", func(*cobra.Command) {},
@@ -201,6 +204,6 @@ func bindCommand(use, short, long, example string, flags func(*cobra.Command), p
 	}
 	f.add(cmd)
 	flags(cmd)
-	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask")
+	cmd.Flags().BoolVar(&yes, "yes", false, "do not ask for confirmation")
 	return cmd
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// selfTest is what a self-test found.
+// selfTest is the result of a self-test.
 type selfTest struct {
 	Device  drivers.Info      `json:"device"`
 	Seed    uint64            `json:"seed,string"`
@@ -22,14 +22,15 @@ func (f *deviceFlags) selftest() *cobra.Command {
 	var c selftest.Config
 	var asJSON, list bool
 	cmd := &cobra.Command{
-		Use: "selftest", Short: "Look for what is broken: registers, DMA, interrupts, links, rates", Args: checked(cobra.NoArgs),
-		Long: `Test a device that nobody else uses: registers bit by bit and address by address, packets and
-RMA with guard bytes around all that the NIC writes, every cause of an interrupt, a PRBS over
-every link whose both ends are there, latencies with percentiles, throughput. A check that
-fails says where, what was expected and found, and what to do. What a device has not got is
-left out, and said. Memory of the device is overwritten; registers are put back.
+		Use: "selftest", Short: "Test registers, DMA, interrupts, links and rates of a device", Args: checked(cobra.NoArgs),
+		Long: `Test a device that no other program uses: registers bit by bit and address by
+address, packets and RMA with guard bytes around everything that the NIC writes,
+every interrupt cause, a PRBS over every link with both ends on the device, latency
+percentiles and throughput. A failed check reports where it failed, the expected
+and the found value, and how to proceed. Checks of features that the device lacks are
+skipped, with the reason. Memory of the device is overwritten; registers are restored.
 
-All nodes, but with --node. Exit code 1 tells that a check failed.`,
+All nodes are tested unless --node is given. A failed check is exit code 1.`,
 		Example: `  nicloop device selftest --device uart:/dev/ttyUSB0,/dev/ttyUSB1
   nicloop device selftest --device model: --check scratch,links
   nicloop device selftest --device 'rtl:?link_errors=1e-3' --check links      a bad cable`,
@@ -52,10 +53,10 @@ All nodes, but with --node. Exit code 1 tells that a check failed.`,
 		},
 	}
 	fs := cmd.Flags()
-	fs.StringSliceVar(&c.Only, "check", nil, "only these `CHECKS` (--list)")
-	fs.IntVar(&c.Samples, "samples", 256, "of every figure; packets over every link")
-	fs.Uint64Var(&c.Seed, "seed", 1, "of what is written")
-	fs.DurationVar(&c.Patience, "patience", 10*time.Second, "for what must come by itself")
+	fs.StringSliceVar(&c.Only, "check", nil, "run only these `CHECKS` (see --list)")
+	fs.IntVar(&c.Samples, "samples", 256, "samples of each measurement, and packets over each link")
+	fs.Uint64Var(&c.Seed, "seed", 1, "seed of the written data")
+	fs.DurationVar(&c.Patience, "patience", 10*time.Second, "time to wait for events")
 	fs.BoolVar(&list, "list", false, "list the checks")
 	fs.BoolVar(&asJSON, "json", false, "print as JSON")
 	return cmd
@@ -92,7 +93,7 @@ func runSelftest(cmd *cobra.Command, uri string, sys drivers.System, c selftest.
 	return err
 }
 
-// printSelftest ends with what repeats a test that failed.
+// printSelftest ends with the command that repeats a failed test.
 func printSelftest(w io.Writer, results []selftest.Result, again string) {
 	var passed, failed, skipped int
 	for _, r := range results {
@@ -114,12 +115,12 @@ func printSelftest(w io.Writer, results []selftest.Result, again string) {
 	}
 	fmt.Fprintf(w, "%d passed, %d failed, %d skipped\n", passed, failed, skipped)
 	if failed > 0 {
-		fmt.Fprintf(w, "again: %s\n", again)
+		fmt.Fprintf(w, "rerun: %s\n", again)
 	}
 }
 
 func rateText(x selftest.Rate) string {
-	clock := "by the clock on the wall"
+	clock := "real time"
 	if x.Simulated {
 		clock = "simulated"
 	}
@@ -127,6 +128,6 @@ func rateText(x selftest.Rate) string {
 		return fmt.Sprintf("%s: %.0f/s, %.2f MB/s (%d, %s)", x.What, x.PerS, x.MBPerS, x.Samples, clock)
 	}
 	t := func(ns float64) drivers.Time { return drivers.Time(ns * float64(drivers.Nanosecond)) }
-	return fmt.Sprintf("%s: median %v, 90 %% %v, 99 %% %v, least %v, most %v (%d, %s)",
+	return fmt.Sprintf("%s: median %v, 90 %% %v, 99 %% %v, minimum %v, maximum %v (%d, %s)",
 		x.What, t(x.P50NS), t(x.P90NS), t(x.P99NS), t(x.LeastNS), t(x.MostNS), x.Samples, clock)
 }

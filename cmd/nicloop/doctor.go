@@ -13,7 +13,7 @@ func newDoctor() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:     "doctor",
-		Short:   "Name each tool, its version, what is missing and the command that installs it",
+		Short:   "List required tools, their versions, and how to install missing ones",
 		Example: "  nicloop doctor\n  nicloop doctor --json",
 		Args:    checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
@@ -44,7 +44,7 @@ func printTools(cmd *cobra.Command, tools []doctor.Tool) error {
 		case t.OK:
 			fmt.Fprintf(tw, "ok\t%s\t%s\t%s\n", t.Name, t.Version, t.Need)
 		case t.Optional:
-			fmt.Fprintf(tw, "not here\t%s\t%s\t%s; if wanted: %s\n", t.Name, t.Version, t.Need, t.Fix)
+			fmt.Fprintf(tw, "optional\t%s\t%s\t%s; not installed; install: %s\n", t.Name, t.Version, t.Need, t.Fix)
 		default:
 			fmt.Fprintf(tw, "MISSING\t%s\t%s\t%s; install: %s\n", t.Name, t.Version, t.Need, t.Fix)
 		}

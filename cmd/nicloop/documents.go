@@ -22,12 +22,12 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// documentVersion is that of all documents together. It grows when a key goes, or means something
-// else; a key that comes changes nothing.
+// documentVersion is the version of all documents together. It is incremented when a key is removed
+// or changes its meaning; a new key does not change it.
 const documentVersion = 1
 
-// A document is what verbs print with --json: one object whose first keys are "schema", its name
-// here, and "schema_version". docs/json.md lists their keys, and a test holds both.
+// A document is the output of a verb with --json: one object whose first keys are "schema" and
+// "schema_version". docs/json.md lists all keys, and a test compares both.
 type document struct {
 	schema string
 	verbs  []string
@@ -36,46 +36,46 @@ type document struct {
 }
 
 var documents = []document{
-	{"run", []string{"run"}, "What one run of a workload measured.", (*bench.Result)(nil)},
-	{"congestion", []string{"run"}, "What `nicloop run hotspot --nvm` measured: the same flows with fast and with slow memory.", (*bench.Congestion)(nil)},
-	{"overlap", []string{"run"}, "What `nicloop run overlap` or `progress` measured: what either side of a message can compute beside it.", (*bench.Overlap)(nil)},
-	{"run_failure", []string{"run"}, "Why a run failed, and what it had measured before.", (*runFailure)(nil)},
-	{"paths", []string{"run"}, "Which messages of a run move in which way (`nicloop run WORKLOAD --explain-paths`).", (*pathTable)(nil)},
-	{"ranks", []string{"ranks"}, "What ranks in several programs measured, by the clock on the wall.", (*ranksReport)(nil)},
+	{"run", []string{"run"}, "The measurements of one run of a workload.", (*bench.Result)(nil)},
+	{"congestion", []string{"run"}, "The measurements of `nicloop run hotspot --nvm`: the same flows with fast and with slow memory.", (*bench.Congestion)(nil)},
+	{"overlap", []string{"run"}, "The measurements of `nicloop run overlap` or `progress`: the computation that either side can overlap with a message.", (*bench.Overlap)(nil)},
+	{"run_failure", []string{"run"}, "The error of a failed run, and its measurements up to then.", (*runFailure)(nil)},
+	{"paths", []string{"run"}, "The path selection table of a run (`nicloop run WORKLOAD --explain-paths`).", (*pathTable)(nil)},
+	{"ranks", []string{"ranks"}, "The measurements of ranks in several programs, in real time.", (*ranksReport)(nil)},
 	{"budget", []string{"budget"}, "The time of one packet, stage by stage.", (*bench.Budget)(nil)},
-	{"calibration", []string{"calibrate"}, "What was measured of the blocks, beside what the model has. A file for `model:?params=` comes from `--write`.", (*calibration)(nil)},
+	{"calibration", []string{"calibrate"}, "The measured parameters of the blocks and those of the model. `--write` writes a file for `model:?params=`.", (*calibration)(nil)},
 	{"fabric", []string{"fabric"}, "Latency and throughput of a network under synthetic traffic.", (*fabricReport)(nil)},
 	{"imb", []string{"imb"}, "Tables of the Intel MPI Benchmarks.", (*imb.Report)(nil)},
 	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*reproduce.Report)(nil)},
-	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold"}, "What the explorations of protocol code came to.", (*explorations)(nil)},
-	{"bridge", []string{"bench bridge"}, "What a crossing of the bridge costs.", (*bridgebench.Report)(nil)},
-	{"collectives", []string{"bench collectives"}, "Every algorithm of the collectives, measured.", (*tune.Report)(nil)},
-	{"simulators", []string{"cache list", "cache verify"}, "The simulators that are built.", (*simulators)(nil)},
-	{"tools", []string{"doctor"}, "Tools that nicloop uses.", (*tools)(nil)},
-	{"device", []string{"device info", "device dump"}, "What a device is, and its global registers; dump: all of them.", (*deviceInfo)(nil)},
+	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold"}, "The results of the model checks.", (*explorations)(nil)},
+	{"bridge", []string{"bench bridge"}, "The cost of a crossing of the bridge.", (*bridgebench.Report)(nil)},
+	{"collectives", []string{"bench collectives"}, "The measurements of every algorithm of the collectives.", (*tune.Report)(nil)},
+	{"simulators", []string{"cache list", "cache verify"}, "The cached simulators.", (*simulators)(nil)},
+	{"tools", []string{"doctor"}, "The tools that nicloop uses.", (*tools)(nil)},
+	{"device", []string{"device info", "device dump"}, "The description of a device and its global registers; dump: all registers.", (*deviceInfo)(nil)},
 	{"schemes", []string{"device list"}, "The schemes of devices, and their keys.", (*schemeList)(nil)},
 	{"devices", []string{"device scan"}, "The boards and serial ports of a machine.", (*foundDevices)(nil)},
-	{"selftest", []string{"device selftest"}, "What a self-test found, check by check.", (*selfTest)(nil)},
-	{"replay", []string{"device replay"}, "How far a device did what was recorded of another, and the first thing that it did otherwise.", (*replayed)(nil)},
-	{"version", []string{"version"}, "This program.", (*versionInfo)(nil)},
+	{"selftest", []string{"device selftest"}, "The results of a self-test, check by check.", (*selfTest)(nil)},
+	{"replay", []string{"device replay"}, "The progress of a replay, and the first difference from the recording.", (*replayed)(nil)},
+	{"version", []string{"version"}, "The version of this program.", (*versionInfo)(nil)},
 	{"regression", []string{"regress", "conform", "runs show"}, "A regression and its tests.", (*regression)(nil)},
 	{"sweep", []string{"sweep"}, "The rows of a sweep.", (*sweepReport)(nil)},
-	{"bisection", []string{"bisect"}, "The commit that broke a test, and what was tried.", (*bisect.Result)(nil)},
-	{"runs", []string{"runs list"}, "The runs that are remembered, the newest first.", (*runList)(nil)},
-	{"changes", []string{"runs diff"}, "The tests that two runs do not agree about.", (*changeList)(nil)},
+	{"bisection", []string{"bisect"}, "The commit that broke a test, and all trials.", (*bisect.Result)(nil)},
+	{"runs", []string{"runs list"}, "The recorded runs, newest first.", (*runList)(nil)},
+	{"changes", []string{"runs diff"}, "The tests whose results differ between two runs.", (*changeList)(nil)},
 	{"trend", []string{"runs trend"}, "The history of tests, the oldest run first.", (*pointList)(nil)},
 }
 
-// runFailure is what stands in for a result.
+// runFailure is printed instead of the result of a failed run.
 type runFailure struct {
 	Error   string               `json:"error"`
 	Verdict *bench.Verdict       `json:"verdict,omitempty"`    // of a hang
 	Differs *lockstep.Divergence `json:"divergence,omitempty"` // of a run against another device
-	Rows    []bench.Row          `json:"rows,omitempty"`       // of the sizes before it
+	Rows    []bench.Row          `json:"rows,omitempty"`       // of the sizes measured before
 }
 
 type simulators struct {
-	List []build.Stock `json:"simulators"` // what was used last first
+	List []build.Stock `json:"simulators"` // most recently used first
 }
 
 type tools struct {
@@ -88,18 +88,18 @@ type explorations struct {
 
 type regression struct {
 	Run   runs.Run      `json:"run"`
-	Tests []runs.Record `json:"tests"` // as they ended
+	Tests []runs.Record `json:"tests"` // in order of completion
 }
 
-// sweepReport is what came of a sweep.
+// sweepReport is the result of a sweep.
 type sweepReport struct {
 	Name    string         `json:"name"`
-	Run     uint64         `json:"run,omitempty"` // in the memory of runs
+	Run     uint64         `json:"run,omitempty"` // in the database of runs
 	Runs    int            `json:"runs"`
 	Failed  []failedPoint  `json:"failed"`
 	Files   []string       `json:"files"`
 	Columns []string       `json:"columns"`
-	Rows    [][]string     `json:"rows"` // as rows.csv has them
+	Rows    [][]string     `json:"rows"` // as in rows.csv
 	Changes []sweep.Change `json:"changes,omitempty"`
 }
 
@@ -115,14 +115,14 @@ type runList struct {
 type changeList struct {
 	Before runs.Run      `json:"before"`
 	After  runs.Run      `json:"after"`
-	List   []runs.Change `json:"changes"` // what broke first
+	List   []runs.Change `json:"changes"` // newly broken tests first
 }
 
 type pointList struct {
 	List []runs.Point `json:"points"`
 }
 
-// calibration is what was measured, parameter by parameter.
+// calibration compares measured parameters with those of the model.
 type calibration struct {
 	Device     string      `json:"device"`
 	Parameters []parameter `json:"parameters"`
@@ -153,11 +153,11 @@ type versionInfo struct {
 	Version     string `json:"version"`
 	Commit      string `json:"commit,omitempty"`
 	Modified    bool   `json:"modified"`
-	Description int    `json:"description_version"` // of the hardware that it speaks to
+	Description int    `json:"description_version"` // of the hardware that it supports
 	Hash        uint64 `json:"description_hash,string"`
 }
 
-// writeJSON prints a document, indented. What it is follows from the type of v.
+// writeJSON prints a document, indented. The type of v selects the schema.
 func writeJSON(w io.Writer, v any) error {
 	text, err := encodeDocument(v)
 	if err != nil {
@@ -172,7 +172,7 @@ func writeJSON(w io.Writer, v any) error {
 	return err
 }
 
-// encodeDocument is a document in one line.
+// encodeDocument returns a document in one line.
 func encodeDocument(v any) ([]byte, error) {
 	t := reflect.TypeOf(v)
 	if t.Kind() == reflect.Struct {
@@ -189,5 +189,5 @@ func encodeDocument(v any) ([]byte, error) {
 		head := fmt.Sprintf(`{"schema":%q,"schema_version":%d,`, d.schema, documentVersion)
 		return append([]byte(head), text[1:]...), nil
 	}
-	return nil, errors.New("no document is made of " + t.String())
+	return nil, errors.New("no document has the type  " + t.String())
 }

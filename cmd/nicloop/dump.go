@@ -17,15 +17,15 @@ import (
 func (f *deviceFlags) dump() *cobra.Command {
 	var asJSON, all bool
 	cmd := &cobra.Command{
-		Use: "dump", Short: "Print every register of a node, with its fields", Args: checked(cobra.NoArgs),
-		Long: `Print every register of a node, those of each process too, with the fields of
-those that have some. Registers that read as zero are left out, but for --all and
---json. No register changes by being read; a board, which has none of the registers
-of a simulation's wires, counts in BAD_ACCESS that it was asked for one.`,
+		Use: "dump", Short: "Print all registers of a node, with their fields", Args: checked(cobra.NoArgs),
+		Long: `Print all registers of a node, including those of each process, with their fields.
+Registers that are zero are omitted, unless --all or --json is given. Reading changes
+no register, except that a board counts accesses to the wire registers, which only a
+simulation has, in BAD_ACCESS.`,
 		Example: "  nicloop device dump --device uart:/dev/ttyUSB0\n  nicloop device dump --json >before.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
-				rep, err := f.look(sys, dev, func(*regs.Register) bool { return true })
+				rep, err := f.readRegisters(sys, dev, func(*regs.Register) bool { return true })
 				if err != nil {
 					return err
 				}
@@ -37,13 +37,14 @@ of a simulation's wires, counts in BAD_ACCESS that it was asked for one.`,
 		},
 	}
 	cmd.Flags().BoolVar(&asJSON, "json", false, "print as JSON, for device diff")
-	cmd.Flags().BoolVar(&all, "all", false, "registers that are zero, too")
+	cmd.Flags().BoolVar(&all, "all", false, "include registers that are zero")
 	return cmd
 }
 
-// look reads every copy of the wanted registers that is there. Those of wires are a simulation's,
-// and a small NIC has few processes and no RMA: what it answers with DECERR is left out.
-func (f *deviceFlags) look(sys drivers.System, dev drivers.Device, wanted func(*regs.Register) bool) (*deviceInfo, error) {
+// readRegisters reads all implemented copies of the wanted registers. It omits registers that
+// respond with DECERR: those of wires exist in a simulation only, and a small NIC has few processes
+// and no RMA.
+func (f *deviceFlags) readRegisters(sys drivers.System, dev drivers.Device, wanted func(*regs.Register) bool) (*deviceInfo, error) {
 	rep := &deviceInfo{Device: sys.Info(), Node: f.node}
 	for _, r := range regs.Registers() {
 		if !wanted(&r) {
@@ -54,7 +55,7 @@ func (f *deviceFlags) look(sys drivers.System, dev drivers.Device, wanted func(*
 			v, err := dev.ReadReg(off)
 			var bus *drivers.BusError
 			if errors.As(err, &bus) && bus.Resp == drivers.RespDECERR && r.Name != "MAGIC" {
-				break // none behind it either
+				break // the copies after it are missing, too
 			}
 			if err != nil {
 				return nil, err
@@ -81,8 +82,7 @@ func printDump(w io.Writer, rep *deviceInfo, all bool) error {
 	return tw.Flush()
 }
 
-// fieldsText shows a register's fields: "SIZE 7, ON 1", as far as show has something to say of
-// them.
+// fieldsText prints the fields of a register for which show returns a text: "SIZE 7, ON 1".
 func fieldsText(off uint32, show func(field regs.Bits) string) string {
 	r, _, ok := regs.ByAddress(off)
 	if !ok {
@@ -99,9 +99,9 @@ func fieldsText(off uint32, show func(field regs.Bits) string) string {
 
 func newDeviceDiff() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff BEFORE AFTER", Short: "Compare two files of device dump --json", Args: checked(cobra.ExactArgs(2)),
-		Long: `Compare two files that device dump --json has written: of one board at two times, of two
-boards, or of a board and the RTL. Exit code 1 tells that registers differ.`,
+		Use: "diff BEFORE AFTER", Short: "Compare two dumps of device dump --json", Args: checked(cobra.ExactArgs(2)),
+		Long: `Compare two files that nicloop device dump --json has written: of one board at two
+times, of two boards, or of a board and the RTL. A difference is exit code 1.`,
 		Example: "  nicloop device diff before.json after.json",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			var dumps [2]*deviceInfo
@@ -113,7 +113,7 @@ boards, or of a board and the RTL. Exit code 1 tells that registers differ.`,
 			}
 			a, b := dumps[0].Device.DescHash, dumps[1].Device.DescHash
 			if a != b {
-				return usageError{fmt.Errorf("%s is of hardware with the description 0x%016x, %s of one with 0x%016x: their registers are not the same ones", args[0], a, args[1], b)}
+				return usageError{fmt.Errorf("cannot compare: %s is of hardware description 0x%016x, %s of 0x%016x; expected equal descriptions", args[0], a, args[1], b)}
 			}
 			n, err := printDiff(cmd.OutOrStdout(), dumps)
 			if err == nil && n > 0 {
@@ -131,10 +131,10 @@ func readDump(name string) (*deviceInfo, error) {
 	}
 	var d deviceInfo
 	if err := json.Unmarshal(text, &d); err != nil {
-		return nil, fmt.Errorf("%s: expected what device dump --json prints: %w", name, err)
+		return nil, fmt.Errorf("%s: expected the output of nicloop device dump --json: %w", name, err)
 	}
 	if len(d.Registers) == 0 {
-		return nil, fmt.Errorf("%s: expected what device dump --json prints, found no registers in it", name)
+		return nil, fmt.Errorf("%s: expected the output of nicloop device dump --json; it has no registers", name)
 	}
 	return &d, nil
 }
@@ -169,7 +169,7 @@ func printDiff(w io.Writer, dumps [2]*deviceInfo) (n int, err error) {
 	return n, tw.Flush()
 }
 
-// changed shows what of a field differs: "3 -> 5".
+// changed prints the change of a field: "3 -> 5".
 func changed(a, b uint64) func(regs.Bits) string {
 	return func(field regs.Bits) string {
 		x, y := field.Of(a), field.Of(b)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// elsewhere has tests performed by an executor: each is a nicloop regress of its own, with a folder
-// of its own.
+// elsewhere runs tests through an executor: each is a nicloop regress of its own with its own
+// output folder.
 func (f *nightFlags) elsewhere(cmd *cobra.Command, o *regress.Options) error {
 	if err := f.executor.check(); err != nil || !f.executor.slurm() {
 		return err
@@ -40,7 +40,7 @@ func (f *nightFlags) elsewhere(cmd *cobra.Command, o *regress.Options) error {
 	return nil
 }
 
-// slurmJobs are tasks at a time on a cluster, if nothing is said.
+// slurmJobs is the default number of concurrent tasks on a cluster.
 const slurmJobs = 64
 
 func taskOf(out *regress.Outcome, o *regress.Options) batch.Task {
@@ -60,11 +60,11 @@ func taskOf(out *regress.Outcome, o *regress.Options) batch.Task {
 	return batch.Task{Args: args, Clean: out.Dir}
 }
 
-// endingOf reads what a nicloop regress --json of one test printed.
+// endingOf parses the output of a nicloop regress --json of one test.
 func endingOf(r *batch.Record) (e regress.Ending, err error) {
 	var doc regression
 	if err := json.Unmarshal(r.Result, &doc); err != nil || len(doc.Tests) != 1 {
-		return e, coded{max(r.Exit, exitFailed), fmt.Errorf("on %s: expected how one test ended: %s", r.Machine, strings.TrimPrefix(r.Error, "nicloop: "))}
+		return e, coded{max(r.Exit, exitFailed), fmt.Errorf("on %s: expected the result of one test: %s", r.Machine, strings.TrimPrefix(r.Error, "nicloop: "))}
 	}
 	t := &doc.Tests[0]
 	return regress.Ending{

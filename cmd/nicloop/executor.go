@@ -15,10 +15,10 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// executable is this program, of which tasks are commands.
+// executable returns the path of this program, which tasks execute.
 var executable = os.Executable
 
-// executorFlags say where many runs are performed.
+// executorFlags selects where many runs are executed.
 type executorFlags struct {
 	name    string
 	options []string
@@ -27,7 +27,7 @@ type executorFlags struct {
 var executors = []string{"local", "slurm"}
 
 func (x *executorFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&x.name, "executor", "local", "where: local, or slurm, whose machines must all see the output folder, the cache and this program; -j is then tasks at a time")
+	fs.StringVar(&x.name, "executor", "local", "where to run: local, or slurm; then all machines must share the output folder, the cache and this program, and -j limits concurrent tasks")
 	fs.StringArrayVar(&x.options, "slurm-option", nil, "an option for sbatch, such as --partition=long; repeatable")
 }
 
@@ -48,7 +48,7 @@ func (x *executorFlags) check() error {
 	return nil
 }
 
-// perform runs tasks where the flags say.
+// perform runs tasks on the selected executor.
 func (x *executorFlags) perform(ctx context.Context, dir string, tasks []batch.Task, jobs int, tell func(string), done func(int, batch.Record) error) error {
 	program, err := executable()
 	if err != nil || len(tasks) == 0 {
@@ -61,10 +61,10 @@ func (x *executorFlags) perform(ctx context.Context, dir string, tasks []batch.T
 	return s.Run(ctx, tasks, done)
 }
 
-// newTask is what a cluster calls: one command of a list, and its record.
+// newTask is the verb that a cluster executes: it runs one command of a list and writes its record.
 func newTask() *cobra.Command {
 	return &cobra.Command{
-		Use: "task LIST INDEX", Short: "Perform one task of a list, as a cluster is told to", Args: checked(cobra.ExactArgs(2)), Hidden: true,
+		Use: "task LIST INDEX", Short: "Run one task of a list on a cluster machine", Args: checked(cobra.ExactArgs(2)), Hidden: true,
 		RunE: func(cmd *cobra.Command, args []string) error {
 			index, err := strconv.Atoi(args[1])
 			if err != nil {
@@ -79,7 +79,7 @@ func newTask() *cobra.Command {
 	}
 }
 
-// shellWords are arguments as a shell takes them.
+// shellWords quotes arguments for a shell.
 func shellWords(args []string) string {
 	words := make([]string, len(args))
 	for i, a := range args {

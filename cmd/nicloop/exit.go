@@ -18,7 +18,7 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// Exit codes. exitText tells people.
+// Exit codes; exitText documents them.
 const (
 	exitOK          = 0
 	exitFailed      = 1
@@ -28,26 +28,26 @@ const (
 	exitStopped     = 5
 )
 
-const exitText = `Exit codes: 0 passed, 1 a test or a claim failed, 2 usage, 3 the environment (a tool
-or device is missing or died, the cache or an output cannot be written), 4 a hang,
-with a verdict, 5 interrupted or out of (real or simulated) time.`
+const exitText = `Exit codes: 0 passed, 1 a test or a claim failed, 2 usage, 3 environment (a tool or
+device is missing or died, the cache or an output cannot be written), 4 hang, with
+a verdict, 5 interrupted or time limit reached (real or simulated).`
 
-// errFailed: the command has already said what failed.
+// errFailed is the error of a command that has already reported the failure.
 var errFailed = errors.New("failed")
 
 // errHung is errFailed for hangs.
 var errHung = errors.New("hung")
 
-// usageError marks what the user must type differently.
+// usageError marks errors that the user can fix on the command line.
 type usageError struct{ err error }
 
 func (e usageError) Error() string { return e.err.Error() }
 func (e usageError) Unwrap() error { return e.err }
 
-// misused is a usageError of a text.
+// misused makes a usageError.
 func misused(format string, args ...any) error { return usageError{fmt.Errorf(format, args...)} }
 
-// coded is an error that another nicloop ended with.
+// coded carries the exit code of a nicloop process that this one ran.
 type coded struct {
 	code int
 	err  error
@@ -56,8 +56,8 @@ type coded struct {
 func (c coded) Error() string { return c.err.Error() }
 func (c coded) Unwrap() error { return c.err }
 
-// errTimeUp: --timeout is over.
-var errTimeUp = errors.New("given up")
+// errTimeUp is the cause of a cancellation by --timeout.
+var errTimeUp = errors.New("time limit reached")
 
 func exitCode(err error) int {
 	var usage usageError
@@ -83,20 +83,21 @@ func exitCode(err error) int {
 		return exitHang
 	case errors.Is(err, drivers.ErrConfig), errors.Is(err, drivers.ErrNotSupported):
 		return exitUsage
-	case ofTheMachine(err):
+	case isEnvironment(err):
 		return exitEnvironment
 	}
 	return exitFailed
 }
 
-// stopped: somebody or the clock ended it, whatever else broke then.
+// stopped reports whether the user or a time limit ended the command. Errors that follow from that
+// are not judged.
 func stopped(err error) bool {
 	return errors.Is(err, errTimeUp) || errors.Is(err, context.Canceled) || errors.Is(err, context.DeadlineExceeded)
 }
 
-// ofTheMachine: no claim about the hardware failed, but what the operating system refused, or a
-// program that broke.
-func ofTheMachine(err error) bool {
+// isEnvironment reports whether the operating system or a child process failed, as opposed to a
+// claim about the hardware.
+func isEnvironment(err error) bool {
 	for _, known := range []error{drivers.ErrEnvironment, drivers.ErrPeerDied, drivers.ErrProtocol, build.ErrBuild} {
 		if errors.Is(err, known) {
 			return true
@@ -111,13 +112,13 @@ func ofTheMachine(err error) bool {
 	return errors.As(err, &path) || errors.As(err, &link) || errors.As(err, &call) || errors.As(err, &program) || errors.As(err, &ended) || errors.As(err, &number)
 }
 
-// isCobraUsage: cobra's own argument errors have no type.
+// isCobraUsage detects cobra's argument errors by text, because they have no type.
 func isCobraUsage(err error) bool {
 	return strings.HasPrefix(err.Error(), "unknown command")
 }
 
-// An output is where a command prints. Nobody looks at the error of each line, so it keeps the
-// first: a result that could not be written is none.
+// An output is the standard output of a command. Callers do not check the error of each line, so it
+// records the first one: a result that could not be written is a failure.
 type output struct {
 	w   io.Writer
 	err error
@@ -131,10 +132,10 @@ func (o *output) Write(b []byte) (int, error) {
 	return n, err
 }
 
-// and adds what could not be written to how the command ended.
+// and joins the write error with the error of the command.
 func (o *output) and(err error) error {
 	if o.err == nil || errors.Is(err, o.err) {
 		return err
 	}
-	return errors.Join(fmt.Errorf("what this command prints is lost: %w", o.err), err)
+	return errors.Join(fmt.Errorf("cannot write the output of this command: %w", o.err), err)
 }

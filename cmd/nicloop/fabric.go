@@ -27,24 +27,24 @@ func newFabric() *cobra.Command {
 	f := &fabricFlags{config: packets.Paper(), rule: load.DefaultRule}
 	cmd := &cobra.Command{
 		Use:   "fabric TOPOLOGY",
-		Short: "Latency and throughput of a network under synthetic traffic",
+		Short: "Measure latency and throughput of a network under synthetic traffic",
 		Long: `Simulate a network of routers with deep buffers, packet by packet and to the
-cycle, and print latency and throughput for each rate that is offered.
+cycle, and print latency and throughput for each offered rate.
 
 TOPOLOGY is one of ` + topology.Forms + `;
-dragonfly:6 is the balanced one of 6 nodes per router: 5,256 nodes. With --engine
-flits meshes and tori are simulated flit by flit, with the RTL's routers and
-buffers of --depth flits (default 16), under minimal routing.
+dragonfly:6 is the balanced Dragonfly of 6 nodes per router: 5,256 nodes. With
+--engine flits, meshes and tori are simulated flit by flit, with the RTL's routers
+and buffers of --depth flits (default 16), under minimal routing.
 
-A rate is measured when the network has settled: when its throughput in the
-second half of the time so far is that of the quarter before it, to --tolerance,
-and its queues have filled: what is under way has not grown by more than that
-share of what was taken. Then ten more windows are measured; the interval is that of their mean or, with
---seeds, of the means of the seeds. Rates are flits per node and cycle; latency
-is from the birth of a packet to its last flit in memory, or - if no packet was
-measured. States:
+Measurement of a rate begins when the network has settled: throughput in the second
+half of the time so far equals that of the quarter before it, within --tolerance,
+and the queues no longer grow by more than that share of the accepted flits. Then ten
+more windows are measured; the interval is that of their mean or, with --seeds, of
+the means of the seeds. Rates are flits per node and cycle. Latency is the time from
+the creation of a packet to its last flit in memory, or - if no packet was measured.
+States:
 
-  ok               the network accepts what is offered, in steady state
+  ok               the network accepts the offered rate, in steady state
   saturated        it accepts less than 95 %; latencies are those of one instant
   not settled      throughput still drifted after --most windows
   too few packets  fewer than 30 packets were offered, or the interval spans the
@@ -52,7 +52,7 @@ measured. States:
 		Example: `  nicloop fabric mesh:8x8
   nicloop fabric dragonfly:2 --routing par --traffic adversarial --rate 0.1,0.3,0.5
   nicloop fabric dragonfly:6 --rate 0.5 --plot curves     curves-latency.png, curves-throughput.png, …
-  nicloop fabric mesh:8x8 --engine flits                  the RTL's routers, with their buffers
+  nicloop fabric mesh:8x8 --engine flits                  with the RTL's routers and buffers
   nicloop fabric torus:8x8 --traffic uniform --saturation
   nicloop fabric dragonfly:4 --routing par --traffic permutation --rate 1 --slow 1%:1/8 --outstanding 30
   nicloop fabric dragonfly:4 --routing par --traffic partners --partners 4 --rate 1 --slow 1%:1/8 --outstanding granted
@@ -63,32 +63,32 @@ measured. States:
 	fs.SortFlags = false
 	fs.StringVar(&f.engine, "engine", "packets", "packets (deep buffers) or flits (the RTL's routers)")
 	fs.StringVar(&f.traffic, "traffic", "uniform", strings.Join(traffic.Names(), ", "))
-	fs.Float64SliceVar(&f.rates, "rate", []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}, "flits per node and cycle that are offered")
-	fs.StringVar(&f.routing, "routing", string(routing.Minimal), "minimal, table (shortest ways by search), valiant, ugal or par")
-	fs.IntVar(&f.bias.Factor, "bias", routing.DefaultBias.Factor, "adaptive routing takes the longer way when the minimal output has more than so many times the flits of the other one")
-	fs.IntVar(&f.bias.Threshold, "threshold", routing.DefaultBias.Threshold, "and so many flits more")
-	fs.BoolVar(&f.saturation, "saturation", false, "find the highest rate of which 95 % is taken, by bisection, to 0.01")
+	fs.Float64SliceVar(&f.rates, "rate", []float64{0.1, 0.2, 0.3, 0.4, 0.5, 0.6, 0.7, 0.8, 0.9, 1}, "offered load in flits per node and cycle")
+	fs.StringVar(&f.routing, "routing", string(routing.Minimal), "minimal, table (shortest paths by search), valiant, ugal or par")
+	fs.IntVar(&f.bias.Factor, "bias", routing.DefaultBias.Factor, "adaptive routing takes the longer path when the minimal output has more than this many times the flits of the other one")
+	fs.IntVar(&f.bias.Threshold, "threshold", routing.DefaultBias.Threshold, "and additionally at least this many flits more")
+	fs.BoolVar(&f.saturation, "saturation", false, "find the highest rate of which 95 % is accepted, by bisection, to 0.01")
 	fs.IntVar(&f.hot, "hot", 1, "hot nodes of hotspot traffic")
-	fs.Float64Var(&f.share, "hot-share", 0.1, "share of hotspot traffic that goes to them")
+	fs.Float64Var(&f.share, "hot-share", 0.1, "share of hotspot traffic that goes to the hot nodes")
 	fs.StringVar(&f.slow, "slow", "", "slow memories, `NODES:1/FACTOR`, such as 1%:1/8 or 5:1/2")
-	fs.IntVar(&f.partners, "partners", 4, "nodes that a node sends to with --traffic partners")
-	fs.StringVar(&f.bound, "outstanding", "any", "packets that are not acknowledged: any number, `N` of a node, N/pair of a node and a partner, or granted: what the receiver finds its memory takes")
-	fs.IntVar(&f.config.AckCycles, "ack-cycles", 0, "acknowledgements have wires of their own, and need so many cycles; 0: they ride on packets")
-	fs.BoolVar(&f.config.Paced, "paced", false, "sources know their partner's memory and send no faster: the bound that no real node reaches")
+	fs.IntVar(&f.partners, "partners", 4, "destinations of each node with --traffic partners")
+	fs.StringVar(&f.bound, "outstanding", "any", "limit of unacknowledged packets: any (no limit), `N` per node, N/pair per node and destination, or granted (the receiver's memory determines it)")
+	fs.IntVar(&f.config.AckCycles, "ack-cycles", 0, "latency of acknowledgements on wires of their own; 0: piggyback them on packets")
+	fs.BoolVar(&f.config.Paced, "paced", false, "sources know their destination's memory rate and send no faster: an upper bound for real nodes")
 	fs.StringVar(&f.ecn, "fecn", "none", "FECN/BECN: none, default or aggressive")
-	fs.IntVar(&f.config.Flits, "flits", f.config.Flits, "flits of a packet")
-	fs.IntVar(&f.config.Depth, "depth", f.config.Depth, "flits of a queue, per input port and VC")
-	fs.Float64Var(&f.config.Speedup, "speedup", f.config.Speedup, "flits that cross a port of a router in a cycle")
-	fs.IntVar(&f.config.RouterCycles, "router-cycles", f.config.RouterCycles, "from the crossbar to the wire")
-	fs.IntVar(&f.local, "local", 2, "cycles of wires")
-	fs.IntVar(&f.global, "global", 10, "cycles of wires between groups of a Dragonfly")
-	fs.IntVar(&f.seeds, "seeds", 1, "seeds of each rate: permutations, slow nodes and dice")
-	fs.Uint64Var(&f.config.Seed, "seed", 1, "the first of them")
+	fs.IntVar(&f.config.Flits, "flits", f.config.Flits, "flits per packet")
+	fs.IntVar(&f.config.Depth, "depth", f.config.Depth, "flits per queue, which each input port has per VC")
+	fs.Float64Var(&f.config.Speedup, "speedup", f.config.Speedup, "flits per cycle through a port of a router's crossbar")
+	fs.IntVar(&f.config.RouterCycles, "router-cycles", f.config.RouterCycles, "cycles from the crossbar to the wire")
+	fs.IntVar(&f.local, "local", 2, "latency of wires in cycles")
+	fs.IntVar(&f.global, "global", 10, "latency in cycles of wires between groups of a Dragonfly")
+	fs.IntVar(&f.seeds, "seeds", 1, "number of seeds per rate: for permutations, slow nodes and random decisions")
+	fs.Uint64Var(&f.config.Seed, "seed", 1, "the first seed")
 	fs.Int64Var(&f.rule.Window, "window", f.rule.Window, "cycles of a window")
-	fs.Float64Var(&f.rule.Tolerance, "tolerance", f.rule.Tolerance, "share within which throughput has settled")
-	fs.IntVar(&f.rule.Most, "most", f.rule.Most, "windows after which is measured what has not settled")
-	fs.IntVarP(&f.jobs, "jobs", "j", min(2, runtime.NumCPU()), "rates at a time; of one rate, threads")
-	fs.BoolVar(&f.histogram, "histogram", false, "print the latencies of the last rate")
+	fs.Float64Var(&f.rule.Tolerance, "tolerance", f.rule.Tolerance, "relative drift of throughput up to which it counts as settled")
+	fs.IntVar(&f.rule.Most, "most", f.rule.Most, "windows after which measurement begins although throughput has not settled")
+	fs.IntVarP(&f.jobs, "jobs", "j", min(2, runtime.NumCPU()), "number of concurrent rates, or of threads for one rate")
+	fs.BoolVar(&f.histogram, "histogram", false, "print the latency histogram of the last rate")
 	fs.BoolVar(&f.links, "links", false, "print the loads of links at the last rate")
 	fs.StringVar(&f.plot, "plot", "", "`FILE` for plots: FILE-latency.png and so on, as PNG, SVG and CSV")
 	fs.StringVar(&f.csv, "csv", "", "`FILE` for the table")
@@ -116,7 +116,7 @@ type fabricFlags struct {
 	topology              topology.Topology
 }
 
-// fabricReport is what --json prints.
+// fabricReport is the document of --json.
 type fabricReport struct {
 	Topology   string       `json:"topology"`
 	Nodes      int          `json:"nodes"`
@@ -168,7 +168,7 @@ func (f *fabricFlags) measure(ctx context.Context, s *load.Study, rep *fabricRep
 	return nil
 }
 
-// prepare reads the flags that are not numbers.
+// prepare parses the flags that are not numbers.
 func (f *fabricFlags) prepare(cmd *cobra.Command, text string) (err error) {
 	if f.topology, err = topology.Parse(text, f.local, f.global); err != nil {
 		return err
@@ -189,7 +189,7 @@ func (f *fabricFlags) prepare(cmd *cobra.Command, text string) (err error) {
 	}
 	if f.engine == "flits" {
 		if name := given(cmd, "speedup"); name != "" {
-			return misused("--%s: the RTL's routers have none", name)
+			return misused("--%s: not supported by --engine flits: remove it", name)
 		}
 		c.Speedup = 1
 		if given(cmd, "depth") == "" {
@@ -200,11 +200,11 @@ func (f *fabricFlags) prepare(cmd *cobra.Command, text string) (err error) {
 	case f.engine != "packets" && f.engine != "flits":
 		return misused("--engine %q: expected packets or flits", f.engine)
 	case f.saturation && cmd.Flags().Changed("rate"):
-		return misused("--saturation finds the rate by itself: leave --rate out")
+		return misused("--saturation searches for the rate: remove --rate")
 	case given(cmd, "hot", "hot-share") != "" && f.traffic != "hotspot":
-		return misused("--%s is about hotspot traffic: add --traffic hotspot", given(cmd, "hot", "hot-share"))
+		return misused("--%s applies to hotspot traffic: add --traffic hotspot", given(cmd, "hot", "hot-share"))
 	case given(cmd, "bias", "threshold") != "" && f.routing != string(routing.UGAL) && f.routing != string(routing.PAR):
-		return misused("--%s is about adaptive routing: add --routing ugal or par", given(cmd, "bias", "threshold"))
+		return misused("--%s applies to adaptive routing: add --routing ugal or par", given(cmd, "bias", "threshold"))
 	case len(f.rates) == 0, slices.ContainsFunc(f.rates, func(r float64) bool { return !(r > 0 && r <= 1) }):
 		return misused("--rate %v: expected numbers above 0, up to 1", f.rates)
 	case f.seeds < 1:
@@ -219,7 +219,7 @@ func (f *fabricFlags) prepare(cmd *cobra.Command, text string) (err error) {
 		c.Threads = f.jobs
 	}
 	if given(cmd, "partners") != "" && f.traffic != "partners" {
-		return misused("--partners is about traffic among partners: add --traffic partners")
+		return misused("--partners applies to traffic among partners: add --traffic partners")
 	}
 	if c.Bound, c.Window, err = packets.ParseBound(f.bound); err != nil {
 		return misused("--outstanding: %w", err)
@@ -227,7 +227,7 @@ func (f *fabricFlags) prepare(cmd *cobra.Command, text string) (err error) {
 	return f.readSlow()
 }
 
-// readSlow reads NODES:1/FACTOR.
+// readSlow parses NODES:1/FACTOR.
 func (f *fabricFlags) readSlow() error {
 	if f.slow == "" {
 		return nil
@@ -246,7 +246,7 @@ func (f *fabricFlags) readSlow() error {
 	return nil
 }
 
-// seeded is the configuration with what a seed draws.
+// seeded completes the configuration with everything that depends on the seed.
 func (f *fabricFlags) seeded(c packets.Config, seed uint64) (packets.Config, error) {
 	var err error
 	c.Seed = seed
@@ -319,7 +319,7 @@ func (f *fabricFlags) print(w io.Writer, rep *fabricReport) {
 	}
 }
 
-// printHistogram joins the classes of each power of two.
+// printHistogram merges the bins of each power of two.
 func printHistogram(w io.Writer, p *load.Point) {
 	fmt.Fprintf(w, "\nlatencies at rate %g\n", p.Rate)
 	var counts [64]uint64
@@ -336,13 +336,13 @@ func printHistogram(w io.Writer, p *load.Point) {
 	}
 }
 
-// printLoads prints the loads of each kind, and the fullest links.
+// printLoads prints the loads of each kind of link, and the links with the highest load.
 func printLoads(w io.Writer, p *load.Point) {
 	const top = 10
 	fmt.Fprintf(w, "\nloads of links at rate %g\n", p.Rate)
 	for _, k := range load.Kinds(p.Links) {
 		n := len(k.Loads)
-		fmt.Fprintf(w, "  %-20s %6d of them: fullest %.3f, median %.3f, emptiest %.3f\n", k.Name, n, k.Loads[0], k.Loads[n/2], k.Loads[n-1])
+		fmt.Fprintf(w, "  %-20s %6d links: maximum %.3f, median %.3f, minimum %.3f\n", k.Name, n, k.Loads[0], k.Loads[n/2], k.Loads[n-1])
 	}
 	links := slices.Clone(p.Links)
 	slices.SortStableFunc(links, func(a, b load.Link) int { return cmp.Compare(b.Load, a.Load) })

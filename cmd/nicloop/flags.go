@@ -12,7 +12,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// given is the first of some flags that was typed, or "".
+// given returns the first of some flags that the user has set, or "".
 func given(cmd *cobra.Command, names ...string) string {
 	for _, name := range names {
 		if cmd.Flags().Changed(name) {
@@ -22,7 +22,7 @@ func given(cmd *cobra.Command, names ...string) string {
 	return ""
 }
 
-// notNegative checks times.
+// notNegative rejects negative durations.
 func notNegative(cmd *cobra.Command, names ...string) error {
 	for _, name := range names {
 		if d, err := cmd.Flags().GetDuration(name); err == nil && d < 0 {
@@ -32,7 +32,7 @@ func notNegative(cmd *cobra.Command, names ...string) error {
 	return nil
 }
 
-// checkSeeds: n seeds from the first on must be numbers that there are.
+// checkSeeds rejects a range of n seeds that overflows.
 func checkSeeds(first int64, n int) error {
 	if first > math.MaxInt64-int64(n-1) {
 		return misused("--seed %d --seeds %d: the last seed would be beyond %d", first, n, int64(math.MaxInt64))
@@ -40,7 +40,7 @@ func checkSeeds(first int64, n int) error {
 	return nil
 }
 
-// checkFlow: flags of a flow control that there is not.
+// checkFlow rejects flags of a flow control that is off.
 func checkFlow(cmd *cobra.Command, flow velo.Flow) error {
 	if name := given(cmd, "credit-slots", "piggyback"); name != "" && flow == velo.None {
 		return misused("--%s: without flow control there are no credits: add --flow static or dynamic", name)
@@ -48,8 +48,7 @@ func checkFlow(cmd *cobra.Command, flow velo.Flow) error {
 	return nil
 }
 
-// idle names a flag that says something about what this run does not do: a person who typed it
-// expects otherwise.
+// idle returns an error for a flag that has no effect on this run, since the user expects one.
 func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 	if err := notNegative(cmd, "timeout"); err != nil {
 		return err
@@ -70,19 +69,19 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 	case given(cmd, "iterations") != "" && c.Iterations < 1:
 		return misused("--iterations %d: expected at least 1", c.Iterations)
 	case f.size != nil && given(cmd, "sizes") != "":
-		return misused("--size and --sizes are the same: expected one of them")
+		return misused("--size and --sizes have the same meaning: expected one of them")
 	case short && given(cmd, "rendezvous", "chunk", "outstanding", "eager-threshold") != "":
-		return misused("--%s says how messages beyond %d bytes travel: add --size", given(cmd, "rendezvous", "chunk", "outstanding", "eager-threshold"), host.EagerMax)
+		return misused("--%s applies to messages longer than %d bytes: set --size", given(cmd, "rendezvous", "chunk", "outstanding", "eager-threshold"), host.EagerMax)
 	case !slices.Contains(f.protocols(cmd, c), host.Chunked) && given(cmd, "chunk", "outstanding") != "" && len(f.outstanding) == 1:
-		return misused("--%s belongs to the chunked rendezvous: add --rendezvous chunked", given(cmd, "chunk", "outstanding"))
+		return misused("--%s applies to the chunked rendezvous: add --rendezvous chunked", given(cmd, "chunk", "outstanding"))
 	case !slices.Contains(f.protocols(cmd, c), host.Spec) && given(cmd, "speculate") != "":
-		return misused("--speculate belongs to the rendezvous spec: add --rendezvous spec")
+		return misused("--speculate applies to the rendezvous spec: add --rendezvous spec")
 	case c.Chunk < 1:
 		return misused("--chunk %d: expected at least 1 byte", c.Chunk)
 	case slices.ContainsFunc(f.outstanding, func(n int) bool { return n < 1 }):
 		return misused("--outstanding %v: expected at least 1", f.outstanding)
 	case len(c.NVM) == 0 && given(cmd, "nvm-depth", "hot") != "":
-		return misused("--%s is about slow memory: add --nvm", given(cmd, "nvm-depth", "hot"))
+		return misused("--%s applies to slow memory: add --nvm", given(cmd, "nvm-depth", "hot"))
 	}
 	if err := f.idleInApps(cmd, c.Workload); err != nil {
 		return err
@@ -90,8 +89,8 @@ func (f *runFlags) idle(cmd *cobra.Command, c *bench.Config) error {
 	return f.idleInOverlap(cmd, c)
 }
 
-// group makes a command that only holds others: what it does not know is a mistake, not a wish for
-// help.
+// group makes a command that consists of subcommands. An unknown word is an error, not a request
+// for help.
 func group(cmd *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	cmd.AddCommand(verbs...)
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
@@ -107,7 +106,7 @@ func group(cmd *cobra.Command, verbs ...*cobra.Command) *cobra.Command {
 	return cmd
 }
 
-// positive checks a time that must not be 0 either.
+// positive rejects a duration of 0 or less.
 func positive(name string, d time.Duration) error {
 	if d <= 0 {
 		return misused("--%s %v: expected a time above 0", name, d)

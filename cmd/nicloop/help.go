@@ -10,11 +10,11 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// newHelp replaces cobra's help: it prints pages of the book, too.
+// newHelp replaces cobra's help, because it also prints pages of the book.
 func newHelp() *cobra.Command {
 	return &cobra.Command{
 		Use:   "help [VERB…|TOPIC]",
-		Short: "Help about a verb, or a page of the book",
+		Short: "Print help on a verb, or a page of the book",
 		Example: `  nicloop help run
   nicloop help device selftest
   nicloop help getting-started`,
@@ -51,7 +51,7 @@ func printTopics(w io.Writer) error {
 	return err
 }
 
-// helpWords are the names of verbs and topics.
+// helpWords returns the names of verbs and topics.
 func helpWords(root *cobra.Command) (words []string) {
 	for _, c := range root.Commands() {
 		words = append(words, c.Name())

@@ -19,18 +19,18 @@ func newIMB() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "imb [BENCHMARK…]",
 		Short: "Run the Intel MPI Benchmarks (IMB-MPI1) over the host library",
-		Long: `Run IMB's benchmarks, with its parameters, and print them in its columns. Times
+		Long: `Run IMB's benchmarks with IMB's parameters and column layout. Times
 are simulated. Every byte received is verified. Without names, all run:
 ` + wrapped(imb.Names(), 78) + `
 
 Each runs on npmin processes, 2 npmin, 4 npmin and so on, and on all of them;
 the others wait in a barrier.`,
-		Example: `  nicloop imb --nodes 4 --procs 4                            everything on 2, 4, 8 and 16 processes
+		Example: `  nicloop imb --nodes 4 --procs 4                            all benchmarks on 2, 4, 8 and 16 processes
   nicloop imb PingPong --msglog 3:11                         0, then 8 to 2048 bytes
   nicloop imb PingPong --nodes 2 --procs 4 --multi 0 --map 4x2    4 pairs between two nodes
   nicloop imb Alltoall Bcast --npmin 8 --nodes 8 --msglen 2048 --flow dynamic --slots 16
   nicloop imb Alltoall --nodes 64 --npmin 64 --msglen 64 --device model: -j 2
-  nicloop imb Bcast --nodes 2 --procs 1 --msglen 64 --pcap bcast.pcapng --waves bcast.fst   one table, from the inside
+  nicloop imb Bcast --nodes 2 --procs 1 --msglen 64 --pcap bcast.pcapng --waves bcast.fst   packets and waves of one table
   nicloop imb Scatterv --nodes 8 --npmin 8 --root-shift 10 --sync=false --iter 80`,
 	}
 	f := &imbFlags{c: imb.Default()}
@@ -40,7 +40,7 @@ the others wait in a barrier.`,
 	return cmd
 }
 
-// wrapped lists words in lines of a width.
+// wrapped breaks a list of words into lines of a width.
 func wrapped(words []string, width int) string {
 	var b strings.Builder
 	room := 0
@@ -70,38 +70,38 @@ type imbFlags struct {
 func (f *imbFlags) add(cmd *cobra.Command) {
 	d, fs := imb.Default(), cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&f.c.Run.Device, "device", d.Run.Device, "what stands behind the driver (nicloop device list)")
+	fs.StringVar(&f.c.Run.Device, "device", d.Run.Device, "device to run on (see nicloop device list)")
 	fs.IntVar(&f.c.Run.Nodes, "nodes", d.Run.Nodes, "nodes")
 	fs.IntVar(&f.c.Run.Procs, "procs", d.Run.Procs, "processes per node")
-	fs.IntVar(&f.c.MinProcs, "npmin", d.MinProcs, "fewest processes of a benchmark")
+	fs.IntVar(&f.c.MinProcs, "npmin", d.MinProcs, "smallest number of processes")
 	sizesVar(fs, &f.msglen, "msglen", nil, "message lengths, such as 8,2k,1M")
 	fs.StringVar(&f.msglog, "msglog", "0:11", "[MIN:]MAX: lengths 0 and 2^MIN to 2^MAX")
 	fs.IntVar(&f.c.Iterations, "iter", d.Iterations, "repetitions")
-	fs.IntVar(&f.c.Warmup, "warmup", d.Warmup, "repetitions before them that do not count")
-	fs.StringVar(&f.multi, "multi", "", "run as many groups at once as fit; report `0 or 1`: the slowest or each (default: one group)")
+	fs.IntVar(&f.c.Warmup, "warmup", d.Warmup, "untimed repetitions before them")
+	fs.StringVar(&f.multi, "multi", "", "run as many groups at once as fit; `0 or 1`: report the slowest group, or each (default: one group)")
 	fs.StringVar(&f.grid, "map", "", "`PxQ`: number the ranks 0, P, 2P, … then 1, P+1, …; P processes per node pair up across Q nodes")
 	fs.IntVar(&f.c.RootShift, "root-shift", d.RootShift, "repetitions after which the root changes; 0: never")
-	fs.BoolVar(&f.c.Sync, "sync", d.Sync, "a barrier, which is not timed, before every repetition")
-	fs.BoolVar(&f.c.Linear, "linear", d.Linear, "no optimised algorithms: everybody talks to everybody directly")
-	fs.StringVar(&f.c.Algorithm, "algorithm", "", "`NAME` of the algorithm of the collectives (default: by processes and bytes)")
+	fs.BoolVar(&f.c.Sync, "sync", d.Sync, "untimed barrier before every repetition")
+	fs.BoolVar(&f.c.Linear, "linear", d.Linear, "linear algorithms only: each rank exchanges messages with each peer directly")
+	fs.StringVar(&f.c.Algorithm, "algorithm", "", "`NAME` of the algorithm of the collectives (default: selected by processes and bytes)")
 	fs.StringVar(&f.flow, "flow", string(d.Run.Velo.Flow), "end-to-end flow control: none, static or dynamic")
 	fs.IntVar(&f.c.Run.Velo.Slots, "slots", d.Run.Velo.Slots, "mailbox slots per peer, credit slots included")
-	fs.IntVar(&f.c.Run.Velo.CreditSlots, "credit-slots", d.Run.Velo.CreditSlots, "of them, for credit packets")
-	fs.BoolVar(&f.c.Run.Velo.Piggyback, "piggyback", d.Run.Velo.Piggyback, "return credits in data packets that have room")
-	fs.BoolVar(&f.c.Run.Local, "local", d.Run.Local, "messages between ranks of a node bypass the NIC and take no credits")
-	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Run.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput, chunked or spec")
+	fs.IntVar(&f.c.Run.Velo.CreditSlots, "credit-slots", d.Run.Velo.CreditSlots, "mailbox slots per peer that are reserved for credit packets")
+	fs.BoolVar(&f.c.Run.Velo.Piggyback, "piggyback", d.Run.Velo.Piggyback, "return credits in data packets with free space")
+	fs.BoolVar(&f.c.Run.Local, "local", d.Run.Local, "messages between ranks of a node bypass the NIC and use no credits")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Run.Rendezvous), "protocol of messages longer than 2048 bytes: rget, rput, chunked or spec")
 	fs.Int64Var(&f.c.Run.Seed, "seed", d.Run.Seed, "seed of message contents")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON")
-	fs.IntVarP(&f.c.Run.Threads, "jobs", "j", 1, "cores that one simulation on model: or rtl: may use; 2 pays when all of 16 nodes or more are busy")
+	fs.IntVarP(&f.c.Run.Threads, "jobs", "j", 1, "cores per simulation on model: or rtl:; 2 are faster if 16 or more nodes are busy")
 	fs.StringVar(&f.pcap, "pcap", "", "write every packet of one table to `FILE` (pcapng, simulated nanoseconds)")
 	fs.StringVar(&f.look.waves, "waves", "", "write waveforms of one table to `FILE` (FST)")
-	fs.IntSliceVar(&f.look.wavesNodes, "waves-node", nil, "nodes that the waveforms show the inside of (default: all)")
+	fs.IntSliceVar(&f.look.wavesNodes, "waves-node", nil, "nodes whose internal signals are in the waveforms (default: all)")
 	fs.Uint64Var(&f.look.wavesFrom, "waves-from", 0, "first cycle of the waveforms")
-	fs.Uint64Var(&f.look.wavesTo, "waves-to", uint64(drivers.Forever), "cycle at which they end")
+	fs.Uint64Var(&f.look.wavesTo, "waves-to", uint64(drivers.Forever), "last cycle of the waveforms")
 	fs.Lookup("waves-to").DefValue = "the end"
 	fs.BoolVar(&f.look.force, "force", false, "overwrite existing output files")
-	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time of one table (default: never)")
-	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+	fs.DurationVar(&f.limit, "limit", 0, "abort a table after this much simulated time (default: no limit)")
+	fs.DurationVar(&f.timeout, "timeout", 0, "abort after this much real time (default: no limit)")
 }
 
 func (f *imbFlags) run(cmd *cobra.Command, names []string) (err error) {
@@ -115,7 +115,7 @@ func (f *imbFlags) run(cmd *cobra.Command, names []string) (err error) {
 	c.Run.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
 	c.Benchmarks, c.Run.Velo.Flow, c.Run.Rendezvous = names, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
 	if given(cmd, "msglen") != "" && given(cmd, "msglog") != "" {
-		return misused("--msglen and --msglog both say which lengths: expected one of them")
+		return misused("--msglen and --msglog both set the message lengths: expected one of them")
 	}
 	if err := errors.Join(notNegative(cmd, "timeout"), checkFlow(cmd, c.Run.Velo.Flow)); err != nil {
 		return err
@@ -160,20 +160,20 @@ func printIMBHead(cmd *cobra.Command, rep *imb.Report) {
 		c.Device, c.Nodes, network(rep.Info), c.Procs, c.Seed, flowText(c.Velo))
 }
 
-// one holds what looks into the hardware to one table: each has a world of its own, which begins at
-// cycle 0.
+// one limits captures and waves to one table: each table is a world of its own that begins at cycle
+// 0.
 func (f *imbFlags) one(cmd *cobra.Command, c *imb.Config) error {
 	if err := f.look.setWaves(cmd, &c.Run); err != nil || f.pcap == "" && f.look.waves == "" {
 		return err
 	}
 	n, err := imb.Tables(*c)
 	if err == nil && n != 1 {
-		err = misused("--%s shows one table, and this makes %d: name one benchmark, and --npmin %d", given(cmd, "pcap", "waves"), n, c.Run.Ranks())
+		err = misused("--%s needs a single table, this command makes %d: select one benchmark and --npmin %d", given(cmd, "pcap", "waves"), n, c.Run.Ranks())
 	}
 	return err
 }
 
-// lengths takes --msglen or --msglog.
+// lengths parses --msglen or --msglog.
 func (f *imbFlags) lengths(c *imb.Config) error {
 	if len(f.msglen) > 0 {
 		c.Sizes = f.msglen
@@ -192,7 +192,7 @@ func (f *imbFlags) lengths(c *imb.Config) error {
 	return nil
 }
 
-// placement takes --multi and --map.
+// placement parses --multi and --map.
 func (f *imbFlags) placement(c *imb.Config) error {
 	switch f.multi {
 	case "", "0", "1":

@@ -8,7 +8,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// lockstepFlags hold a device against another one.
+// lockstepFlags compare a device with another one.
 type lockstepFlags struct {
 	on, off bool
 	against string
@@ -16,19 +16,19 @@ type lockstepFlags struct {
 }
 
 func (f *lockstepFlags) add(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.on, "lockstep", false, "run every test on the device and on its model side by side, and fail where they part (see also --against)")
-	fs.StringVar(&f.against, "against", "", "another `DEVICE` to compare with, such as 'rtl:?src=../old'")
-	fs.StringVar(&f.same, "same", sameCycles, "what must be the same with --lockstep: cycles, or packets: what each flow carries, whenever it comes")
-	fs.BoolVar(&f.off, "no-lockstep", false, "do not repeat failures beside the model")
+	fs.BoolVar(&f.on, "lockstep", false, "run every test on the device and on its model in lockstep, and fail at the first divergence (see also --against)")
+	fs.StringVar(&f.against, "against", "", "compare with this `DEVICE` instead of the model, such as 'rtl:?src=../old'")
+	fs.StringVar(&f.same, "same", sameCycles, "what --lockstep compares: cycles, or packets (the contents of each flow, at any time)")
+	fs.BoolVar(&f.off, "no-lockstep", false, "do not repeat failures in lockstep with the model")
 }
 
-// set puts them into the options of a regression.
+// set copies the flags into the options of a regression.
 func (f *lockstepFlags) set(cmd *cobra.Command, o *regress.Options) error {
 	switch {
 	case f.on && f.off:
 		return misused("--lockstep and --no-lockstep: expected one of them")
 	case !f.on && given(cmd, "against", "same") != "":
-		return misused("--%s says what --lockstep does: add it", given(cmd, "against", "same"))
+		return misused("--%s applies to --lockstep: add --lockstep", given(cmd, "against", "same"))
 	}
 	o.Lockstep, o.NoLockstep, o.Against = f.on, f.off, f.against
 	var err error
@@ -38,7 +38,7 @@ func (f *lockstepFlags) set(cmd *cobra.Command, o *regress.Options) error {
 	return registry.Check(f.against)
 }
 
-// What can be asked to be the same.
+// Values of --same.
 const (
 	sameCycles  = "cycles"
 	samePackets = "packets"

@@ -1,5 +1,5 @@
-// Command nicloop runs RTL of an EXTOLL-style NIC behind a Go socket bridge and
-// host software on top of it. `nicloop help` is its manual.
+// Command nicloop simulates the RTL of an EXTOLL-style NIC together with host software, and
+// controls boards that contain it. Its manual is nicloop help.
 package main
 
 import (

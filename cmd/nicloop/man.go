@@ -40,8 +40,7 @@ func newMan() *cobra.Command {
 	}
 }
 
-// forMan makes what help texts have indented, which are lists, such that the generator leaves its
-// lines alone.
+// forMan indents lists of help texts further, so that the generator keeps their lines.
 func forMan(cmd *cobra.Command) {
 	var b strings.Builder
 	before := ""
@@ -61,7 +60,7 @@ func forMan(cmd *cobra.Command) {
 	}
 }
 
-// commitDate is that of this program's commit: the same program writes the same pages.
+// commitDate returns the date of this program's commit, so that equal programs write equal pages.
 func commitDate() time.Time {
 	if info, ok := debug.ReadBuildInfo(); ok {
 		for _, s := range info.Settings {

@@ -22,13 +22,13 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// defaultMemory is where runs are remembered: beside the folders that they write.
+// defaultMemory is the database of runs, in the folder of their outputs.
 const defaultMemory = "nicloop-out/runs.db"
 
-// A recorder adds the tests of a regression to the memory of runs, some at a time.
+// A recorder adds the tests of a regression to the database of runs, in batches.
 type recorder struct {
-	store   *runs.Store // nil: nothing is remembered
-	failed  error       // why the store is not written any more
+	store   *runs.Store // nil: runs are not recorded
+	failed  error       // the error after which the store is no longer written
 	run     runs.Run
 	pending []runs.Record
 	flushed time.Time
@@ -56,13 +56,13 @@ func newRecorder(file, verb string, patterns []string, o *regress.Options) (*rec
 	r.store = runs.At(file)
 	r.run.ID, err = r.store.Begin(r.run)
 	if errors.Is(err, runs.ErrDamaged) || errors.Is(err, runs.ErrLocked) {
-		logrus.WithField("layer", "runs").Warnf("this run is not remembered: %v", err)
+		logrus.WithField("layer", "runs").Warnf("this run is not recorded: %v", err)
 		r.store, err = nil, nil
 	}
 	return r, err
 }
 
-// recordOf is what is remembered of a test.
+// recordOf makes the record of a test.
 func recordOf(o *regress.Outcome) runs.Record {
 	rec := runs.Record{
 		Test: o.Test.Name, Seed: o.Seed, Device: o.Device, Hardware: o.Hardware, Status: string(o.Status), Cycles: o.Cycles(), Real: o.Real.Seconds(),
@@ -95,13 +95,13 @@ func (r *recorder) flush() error {
 	r.slower = append(r.slower, slower...)
 	r.pending, r.flushed = nil, time.Now()
 	r.cost = r.flushed.Sub(begin)
-	if err != nil { // the tests go on; close reports it
+	if err != nil { // the tests continue; close reports the error
 		r.failed, r.store = err, nil
 	}
 	return nil
 }
 
-// close ends the run and says what became slower.
+// close ends the run and prints the tests that became slower.
 func (r *recorder) close(w io.Writer, failure error) error {
 	r.run.Ended, r.run.Build = time.Now(), r.build.Seconds()
 	if failure != nil {
@@ -119,7 +119,7 @@ func (r *recorder) close(w io.Writer, failure error) error {
 	}
 	err = errors.Join(err, r.store.End(r.run.ID, r.build.Seconds(), failure))
 	if len(r.slower) > 0 {
-		fmt.Fprintln(w, "\nslower in simulated cycles than when they passed last:")
+		fmt.Fprintln(w, "\nslower than their last pass, in simulated cycles:")
 		for i := range r.slower {
 			fmt.Fprintln(w, "  "+slowerText(&r.slower[i]))
 		}
@@ -133,7 +133,7 @@ func (r *recorder) report(outcomes []regress.Outcome) error {
 	return writeReport(filepath.Join(r.run.Dir, "report.html"), r.run, r.records(outcomes))
 }
 
-// document is the run for --json.
+// document returns the document of --json.
 func (r *recorder) document(outcomes []regress.Outcome) *regression {
 	doc := &regression{r.run, r.records(outcomes)}
 	doc.Run.Counts, doc.Run.Slower = map[string]int{}, len(r.slower)
@@ -143,7 +143,7 @@ func (r *recorder) document(outcomes []regress.Outcome) *regression {
 	return doc
 }
 
-// records are outcomes as they are remembered, the slower ones marked.
+// records converts outcomes into records and marks the slower ones.
 func (r *recorder) records(outcomes []regress.Outcome) []runs.Record {
 	slower := map[regress.Pick]*runs.Green{}
 	for i := range r.slower {
@@ -175,7 +175,7 @@ func slowerText(r *runs.Record) string {
 
 func shortCommit(commit string) string { return commit[:min(10, len(commit))] }
 
-// commitOf is the commit of what is tested: of the working tree that rtl:?src= names, else of this
+// commitOf returns the commit under test: of the working tree that rtl:?src= names, or of this
 // program.
 func commitOf(device string) (commit string, modified bool) {
 	_, query, _ := strings.Cut(device, "?")
@@ -195,7 +195,7 @@ func commitOf(device string) (commit string, modified bool) {
 	if commit != "" {
 		return commit, modified
 	}
-	// go run leaves it out; then this is the checkout, or some folder that has nothing to do with it.
+	// go run does not embed the commit. Then the current folder is the checkout, or an unrelated one.
 	text, err := os.ReadFile("go.mod")
 	if err != nil || !bytes.HasPrefix(text, []byte("module github.com/nicloop/nicloop\n")) {
 		return "", false
@@ -208,17 +208,17 @@ func gitCommit(dir string) (commit string, modified bool) {
 	defer cancel()
 	head, err := exec.CommandContext(ctx, "git", "-C", dir, "rev-parse", "HEAD").Output()
 	if err != nil {
-		return "", false // no checkout, or no git
+		return "", false // no checkout, or git is missing
 	}
 	changes, err := exec.CommandContext(ctx, "git", "-C", dir, "status", "--porcelain", "--untracked-files=no").Output()
 	return strings.TrimSpace(string(head)), err == nil && len(changes) > 0
 }
 
-// failedLast are the tests and seeds that failed in the newest run.
+// failedLast returns the tests and seeds that failed in the newest run.
 func failedLast(file, verb string, o *regress.Options) (run runs.Run, picks []regress.Pick, err error) {
 	run, list, err := runs.At(file).Last(verb, o.Device)
 	if errors.Is(err, runs.ErrNone) {
-		return run, nil, misused("--only-failed-last: %s knows no run of %s on %s that came to its end", filepath.Clean(file), verb, o.Device)
+		return run, nil, misused("--only-failed-last: %s has no complete run of %s on %s", filepath.Clean(file), verb, o.Device)
 	}
 	for _, r := range list {
 		if regress.Status(r.Status).Bad() {

@@ -17,14 +17,14 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// Who makes progress.
+// Values of --progress.
 const (
 	progressCalls  = "calls"
 	progressThread = "thread"
 )
 
-// protocols are how long messages of a run travel: overlap and progress compare all unless some are
-// named.
+// protocols returns the rendezvous protocols of a run: overlap and progress compare all unless some
+// are selected.
 func (f *runFlags) protocols(cmd *cobra.Command, c *bench.Config) (list []host.Rendezvous) {
 	switch {
 	case len(f.protocol) > 0:
@@ -38,14 +38,14 @@ func (f *runFlags) protocols(cmd *cobra.Command, c *bench.Config) (list []host.R
 	return []host.Rendezvous{c.Rendezvous}
 }
 
-// How long speculation goes on.
+// Values of --speculate.
 const (
 	speculateAdapt  = "adapt"
 	speculateAlways = "always"
 )
 
-// alwaysSpeculates: overlap and progress look at cases one by one, so what one of them has shown
-// must not change the next.
+// alwaysSpeculates is the default of overlap and progress: they measure independent cases, so one
+// case must not affect the next.
 func (f *runFlags) alwaysSpeculates(workload string) (bool, error) {
 	switch f.speculate {
 	case "":
@@ -64,7 +64,7 @@ func (f *runFlags) knownProtocols() (names []string) {
 	return names
 }
 
-// unknownProtocol is the first of --protocol that is none.
+// unknownProtocol returns the first unknown value of --protocol.
 func (f *runFlags) unknownProtocol() string {
 	for _, p := range f.protocol {
 		if !slices.Contains(f.knownProtocols(), p) {
@@ -105,7 +105,7 @@ func (f *runFlags) overlap(cmd *cobra.Command, c bench.Config) error {
 	return nil
 }
 
-// An overlapPanel is one figure: which side computes, and when the sender posts.
+// An overlapPanel identifies a figure: the side that computes, and when the sender posts.
 type overlapPanel struct{ side, sender string }
 
 func overlapPanels() (list []overlapPanel) {
@@ -121,34 +121,34 @@ func overlapFile(plot string, p overlapPanel) string {
 	return figure.Base(plot) + "-" + p.side + "-" + p.sender
 }
 
-// idleInOverlap names a flag that overlap or progress, or what is no such workload, has no use for.
+// idleInOverlap returns an error for a flag that this workload does not use.
 func (f *runFlags) idleInOverlap(cmd *cobra.Command, c *bench.Config) error {
 	several := given(cmd, "overhead", "against", "blocks", "pcap", "record", "waves", "checkpoint")
 	switch measures := bench.MeasuresOverlap(c.Workload); {
 	case !measures && given(cmd, "offset", "progress", "protocol") != "":
-		return misused("--%s belongs to overlap and progress", given(cmd, "offset", "progress", "protocol"))
+		return misused("--%s applies to overlap and progress only", given(cmd, "offset", "progress", "protocol"))
 	case measures && len(f.protocol) > 0 && given(cmd, "rendezvous") != "":
-		return misused("--rendezvous is one of --protocol: give one of the two")
+		return misused("--rendezvous and --protocol both select protocols: expected one of them")
 	case measures && f.unknownProtocol() != "":
 		return misused("--protocol %s: expected some of %v%s", f.unknownProtocol(), host.Protocols(), suggest.Nearest(f.unknownProtocol(), f.knownProtocols()))
 	case f.progress != progressCalls && f.progress != progressThread:
 		known := []string{progressCalls, progressThread}
 		return misused("--progress %q: expected one of %v%s", f.progress, known, suggest.Nearest(f.progress, known))
 	case measures && several != "":
-		return misused("--%s: %s is several runs, and that is about one", several, c.Workload)
+		return misused("--%s applies to a single run, %s consists of several: remove it", several, c.Workload)
 	case measures:
 		return positive("offset", f.offset)
 	}
 	return nil
 }
 
-// mayPlotOverlap refuses before the run what could not be drawn after it.
+// mayPlotOverlap rejects, before the run, a plot that could not be drawn after it.
 func (f *runFlags) mayPlotOverlap(c *bench.Config) error {
 	if f.plot == "" {
 		return nil
 	}
 	if bench.IsOverlap(c.Workload) && slices.Contains(c.Sizes, 0) {
-		return misused("--plot: messages of 0 bytes cannot be drawn on a logarithmic axis: leave size 0 out")
+		return misused("--plot: messages of 0 bytes cannot be drawn on a logarithmic axis: remove size 0")
 	}
 	for _, p := range overlapPanels() {
 		for _, ext := range []string{".png", ".svg", ".csv"} {
@@ -165,15 +165,15 @@ func printOverlap(w io.Writer, res *bench.Overlap, real time.Duration) {
 	fmt.Fprintf(w, "%s on %s, %d nodes (%s) x %d processes, seed %d\n", c.Workload, c.Device, c.Nodes, network(res.Info), c.Procs, c.Seed)
 	fmt.Fprintf(w, "flow control %s\n", flowText(c.Velo))
 	if c.Helper {
-		fmt.Fprintf(w, "a thread of every rank makes progress while that computes; the lock they share takes %v\n", c.Cost.Lock)
+		fmt.Fprintf(w, "each rank has a progress thread; its lock takes %v\n", c.Cost.Lock)
 	}
 	fmt.Fprintln(w)
 	if bench.IsOverlap(c.Workload) {
-		fmt.Fprintln(w, "computation that fits beside a message on the side that computes, in % of the latency without any")
+		fmt.Fprintln(w, "overlap: computation hidden by a message on the computing side, in % of the latency without computation")
 	} else {
-		fmt.Fprintf(w, "what of a message is over when one side ends a computation of %d times its latency, in %% of that\n", bench.LongestDelay)
+		fmt.Fprintf(w, "progress during computation: completed share of a message when one side ends a computation of %d times its latency, in %%\n", bench.LongestDelay)
 	}
-	fmt.Fprintf(w, "same: both post at one time; early: the sender %v before the receiver; late: after it\n", c.Offset)
+	fmt.Fprintf(w, "same: both sides post at the same time; early: the sender posts %v before the receiver; late: after it\n", c.Offset)
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "\t\tsend\t\t\t\treceive\t\t\t\t")
 	fmt.Fprintln(tw, "protocol\tbytes\tlatency\tsame\tearly\tlate\tlatency\tsame\tearly\tlate\t")
@@ -194,7 +194,7 @@ func printOverlap(w io.Writer, res *bench.Overlap, real time.Duration) {
 		res.Verified, res.End, res.Cycles, real.Seconds(), float64(res.Cycles)/real.Seconds())
 }
 
-// overlapFigures are drawn as the paper has them: overlap over the size, latency over the delay.
+// overlapFigures makes figures like the paper's: overlap over size, latency over delay.
 func overlapFigures(res *bench.Overlap) map[overlapPanel]*figure.Figure {
 	figures := map[overlapPanel]*figure.Figure{}
 	for _, p := range overlapPanels() {
@@ -210,7 +210,7 @@ func overlapFigures(res *bench.Overlap) map[overlapPanel]*figure.Figure {
 func (p overlapPanel) title(what string, res *bench.Overlap) string {
 	post := p.sender + " sender"
 	if p.sender == bench.SameTime {
-		post = "both post at one time"
+		post = "both post at the same time"
 	}
 	return fmt.Sprintf("%s%s of the %s side, %s, %s", strings.ToUpper(what[:1]), what[1:], p.side, post, res.Config.Device)
 }
@@ -237,8 +237,8 @@ func sizesFigure(res *bench.Overlap, p overlapPanel) *figure.Figure {
 func delaysFigure(res *bench.Overlap, p overlapPanel) *figure.Figure {
 	f := &figure.Figure{
 		Title: p.title("progress", res),
-		X:     figure.Axis{Label: "computation", Unit: "multiples of the latency without any"},
-		Y:     figure.Axis{Label: "latency", Unit: "multiples of it", Min: figure.At(0)},
+		X:     figure.Axis{Label: "computation", Unit: "multiples of the latency without computation"},
+		Y:     figure.Axis{Label: "latency", Unit: "multiples of the latency without computation", Min: figure.At(0)},
 	}
 	for _, r := range res.Rows {
 		if r.Side != p.side || r.Sender != p.sender {

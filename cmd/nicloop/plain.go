@@ -6,7 +6,7 @@ import (
 	"unicode/utf8"
 )
 
-// helpColumns is the width of pages in a terminal.
+// helpColumns is the text width of pages in a terminal.
 const helpColumns = 78
 
 var (
@@ -14,7 +14,7 @@ var (
 	mdItem = regexp.MustCompile(`^( *)([-*] |[0-9]+\. )`)
 )
 
-// plainText renders Markdown for a terminal: headings, paragraphs, lists, tables and code, no more.
+// plainText renders the headings, paragraphs, lists, tables and code of Markdown for a terminal.
 func plainText(page string) string {
 	var p plain
 	for line := range strings.Lines(page) {
@@ -24,12 +24,12 @@ func plainText(page string) string {
 	return p.out.String()
 }
 
-// plain collects the lines of a paragraph or table until its end is known.
+// plain collects the lines of a paragraph or table until it is complete.
 type plain struct {
 	out   strings.Builder
 	code  bool
 	words []string
-	first string // indentation of the paragraph's first line, with the mark of a list
+	first string // indentation of the paragraph's first line, including a list marker
 	rows  [][]string
 }
 
@@ -80,7 +80,7 @@ func (p *plain) prose(line string) {
 func (p *plain) flush() {
 	if len(p.words) > 0 {
 		hang := strings.Repeat(" ", len(p.first))
-		// Links may go over several lines: they are found in the paragraph as a whole.
+		// A link may span lines, so links are parsed in the whole paragraph.
 		text := inline(strings.Join(p.words, " "))
 		for i, line := range fold(text, helpColumns-len(hang)) {
 			if i == 0 {
@@ -94,7 +94,7 @@ func (p *plain) flush() {
 	p.words, p.first, p.rows = nil, "", nil
 }
 
-// table prints rows in columns; what is too wide is folded in its column.
+// table prints aligned columns and folds wide cells.
 func (p *plain) table() {
 	if len(p.rows) == 0 {
 		return
@@ -163,7 +163,7 @@ func fold(text string, width int) (lines []string) {
 	return append(lines, line)
 }
 
-// inline leaves the text of links, and takes emphasis and the marks of code away.
+// inline removes link targets, emphasis and code marks.
 func inline(text string) string {
 	text = mdLink.ReplaceAllString(text, "$1")
 	return strings.NewReplacer("**", "", "`", "").Replace(text)

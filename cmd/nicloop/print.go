@@ -32,7 +32,7 @@ func printResult(w io.Writer, res *bench.Result, real time.Duration) {
 		res.Verified, res.End, res.Cycles, real.Seconds(), float64(res.Cycles)/real.Seconds())
 }
 
-// network writes the form of a device's network.
+// network describes the shape of a device's network.
 func network(info drivers.Info) string {
 	d, form := info.Dims, "mesh"
 	switch {
@@ -55,7 +55,7 @@ func flowText(v velo.Config) string {
 	if !v.Piggyback {
 		pb = "no piggybacking"
 	}
-	return fmt.Sprintf("%s, %d mailbox slots per peer, of them %d credit slots, %s", v.Flow, v.Slots, v.CreditSlots, pb)
+	return fmt.Sprintf("%s, %d mailbox slots per peer including %d credit slots, %s", v.Flow, v.Slots, v.CreditSlots, pb)
 }
 
 func printRows(w io.Writer, res *bench.Result) {
@@ -97,12 +97,12 @@ func printRows(w io.Writer, res *bench.Result) {
 	fmt.Fprintln(w)
 }
 
-// printBlocks prints where the time of a packet goes, with a bar for the eye.
+// printBlocks prints the latency of a packet by block, with bars.
 func printBlocks(w io.Writer, res *bench.Result, r *bench.Row) {
 	if len(r.Blocks) == 0 {
 		return
 	}
-	fmt.Fprintf(w, "where the time of a packet goes (%d bytes, mean of %d packets)\n", r.Bytes, r.Blocks[0].Count)
+	fmt.Fprintf(w, "latency of a packet by block (%d bytes, mean of %d packets)\n", r.Bytes, r.Blocks[0].Count)
 	blocks := append([]capture.Block{}, r.Blocks...)
 	if r.HalfTrip > 0 && host.Packets(r.Bytes) == 1 {
 		line := blocks[len(blocks)-1].Mean
@@ -122,7 +122,7 @@ func printBlocks(w io.Writer, res *bench.Result, r *bench.Row) {
 func bar(v, most float64) string {
 	const width = 30
 	if most <= 0 || v <= 0 {
-		return "" // memory may tell software of a packet before it tells the NIC that it has it
+		return "" // negative: software may see a packet before the NIC receives the write response
 	}
 	return strings.Repeat("█", int(v/most*width+0.5))
 }
@@ -134,7 +134,7 @@ func printFlow(w io.Writer, res *bench.Result) {
 	for _, r := range res.Rows {
 		f := r.Flow
 		if u := r.Reuse; u != nil {
-			fmt.Fprintf(w, "eager by RMA at %d bytes: %d without a copy, %d copied, %d without an entry of the ring; %d registrations\n", r.Bytes, u.Direct, u.Copied, u.Other, u.Pins)
+			fmt.Fprintf(w, "eager by RMA at %d bytes: %d without a copy, %d copied, %d without a free ring entry; %d registrations\n", r.Bytes, u.Direct, u.Copied, u.Other, u.Pins)
 		}
 		fmt.Fprintf(w, "flow control at %d bytes: %d data packets, %d credit packets (%s), %d delayed sends (%s of messages waited)\n"+
 			"  %d credits piggybacked on %d packets, %d steals (%d credits), %d compulsory requests, %d responses\n",
@@ -155,24 +155,24 @@ func percent(n, of uint64) string {
 	return fmt.Sprintf("%.1f %%", 100*float64(n)/float64(of))
 }
 
-// printLinks shows what the links repaired, if anything.
+// printLinks prints the errors that the links corrected, if any.
 func printLinks(w io.Writer, res *bench.Result) {
 	var crc, again, late uint64
 	for _, n := range res.NICs {
 		crc, again, late = crc+n.CRCErrors, again+n.Retransmissions, late+n.Timeouts
 	}
 	if crc+again+late > 0 {
-		fmt.Fprintf(w, "links: %d words with a wrong CRC, %d sent again, %d timeouts; nothing lost, nothing twice\n\n", crc, again, late)
+		fmt.Fprintf(w, "links: %d words with a wrong CRC, %d retransmitted, %d timeouts; no loss, no duplicates\n\n", crc, again, late)
 	}
 }
 
-// printStalls shows the stall that flow control is there to avoid.
+// printStalls prints the network stalls that flow control avoids.
 func printStalls(w io.Writer, res *bench.Result) {
 	stalled := false
 	for _, n := range res.NICs {
 		if n.RxStall > 0 {
 			stalled = true
-			fmt.Fprintf(w, "node %d: full mailboxes held the network for %d of %d cycles (%.1f %%)\n", n.Node, n.RxStall, res.Cycles, 100*float64(n.RxStall)/float64(res.Cycles))
+			fmt.Fprintf(w, "node %d: full mailboxes stalled the network for %d of %d cycles (%.1f %%)\n", n.Node, n.RxStall, res.Cycles, 100*float64(n.RxStall)/float64(res.Cycles))
 		}
 	}
 	if stalled {

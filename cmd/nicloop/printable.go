@@ -7,8 +7,8 @@ import (
 	"unicode"
 )
 
-// A printableWriter escapes control characters. Names of files, records of a database and messages
-// of peers may contain them, and a terminal would obey them.
+// A printableWriter escapes control characters, which a terminal would execute. File names,
+// database records and messages of peers may contain them.
 type printableWriter struct{ w io.Writer }
 
 func (p printableWriter) Write(b []byte) (int, error) {
@@ -18,7 +18,7 @@ func (p printableWriter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// printable replaces control characters but newlines and tabs by \x1b and its like.
+// printable replaces control characters except newlines and tabs by escapes such as \x1b.
 func printable(text string) string {
 	isControl := func(r rune) bool { return unicode.IsControl(r) && r != '\n' && r != '\t' }
 	if !strings.ContainsFunc(text, isControl) {

@@ -12,20 +12,19 @@ import (
 	"golang.org/x/term"
 )
 
-// progress is a progress bar that shows itself on a terminal only, and only when
-// something takes longer than two seconds.
+// progress is a progress bar. It appears on a terminal only, after two seconds.
 type progress struct {
 	mu    sync.Mutex
 	out   io.Writer // nil: not a terminal
 	lines io.Writer
 	bar   *pb.ProgressBar
-	begin time.Time // of what takes so long
+	begin time.Time // start of the operation
 	first mark
 	what  string
 	shown bool
 }
 
-// A mark is how far it was when.
+// A mark is the progress at a time.
 type mark struct {
 	at   time.Time
 	done int64
@@ -44,12 +43,12 @@ func newBar(out io.Writer, what string) *progress {
 	return p
 }
 
-// describe says what goes on before the first step, such as a build: in a log too.
+// describe shows what happens before the first step, such as a build, also in a log.
 func (p *progress) describe(what string) {
 	p.above(func() { fmt.Fprintln(p.lines, what) })
 }
 
-// above lets something be written where the bar is, which is drawn again below.
+// above calls write, which prints above the bar, and redraws the bar.
 func (p *progress) above(write func()) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -59,7 +58,7 @@ func (p *progress) above(write func()) {
 	write()
 }
 
-// set says how far it is. Between two calls, which may be minutes apart, the bar's clock goes on.
+// set updates the bar. Its clock advances between two calls, which may be minutes apart.
 func (p *progress) set(done, of int) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -81,8 +80,8 @@ func (p *progress) set(done, of int) {
 	}
 }
 
-// rest is the element of the bar that says how long it will take: as long for each step as those
-// before took on average. The library goes by the last moments, in which no step may have ended.
+// rest is the bar's estimate of the remaining time, from the average time per step so far. The
+// library's estimate uses the last moments only, in which no step may have ended.
 func rest(s *pb.State, _ ...string) string {
 	first, ok := s.Get("first").(mark)
 	if !ok || s.Value() <= first.done {
@@ -107,7 +106,7 @@ func (p *progress) hide() {
 	p.shown = false
 }
 
-// withTimeout is a context that ends after d, if d is given.
+// withTimeout returns a context that ends after d if d is set.
 func withTimeout(ctx context.Context, d time.Duration) (context.Context, context.CancelFunc) {
 	if d <= 0 {
 		return context.WithCancel(ctx)

@@ -25,13 +25,15 @@ import (
 func newRanks() *cobra.Command {
 	cmd := &cobra.Command{
 		Use:   "ranks WORKLOAD",
-		Short: "Run a workload whose ranks are several programs",
-		Long: `Run a workload of nicloop run with its ranks in several programs of this machine, which share
-one device: each has processes of its own, and no other's memory. Every byte is verified.
+		Short: "Run a workload with its ranks in several programs",
+		Long: `Run a workload of nicloop run with its ranks in several programs of this machine that
+share one device. Each program has processes of its own and no access to the memory of
+others. Every byte is verified.
 
-The device is served by this command while they run, or, with --device shared:PATH, by nicloop device serve. Its
-time passes by itself, so times here are those of the clock on the wall, and say how fast the simulation is. A
-program that dies is told to the others, which fail.
+This command serves the device while the programs run; with --device shared:PATH
+nicloop device serve does. The device is free-running, so times are real time and
+measure the speed of the simulation. When a program dies, the others are notified and
+fail.
 
 ` + exitText,
 		Example: `  nicloop ranks alltoall --programs 4 --nodes 2 --procs 2
@@ -43,8 +45,8 @@ program that dies is told to the others, which fail.
 	f := &ranksFlags{c: bench.Default("")}
 	d, fs := f.c, cmd.Flags()
 	fs.SortFlags = false
-	fs.IntVar(&f.programs, "programs", 2, "programs, each with as many ranks as any other, or one more")
-	fs.StringVar(&f.c.Device, "device", d.Device, "what they share, such as rtl: or model:, or shared:PATH of nicloop device serve")
+	fs.IntVar(&f.programs, "programs", 2, "number of programs, among which the ranks are divided evenly")
+	fs.StringVar(&f.c.Device, "device", d.Device, "device that they share, such as rtl: or model:, or shared:PATH of nicloop device serve")
 	fs.IntVar(&f.c.Nodes, "nodes", d.Nodes, "nodes")
 	fs.IntVar(&f.c.Procs, "procs", d.Procs, "processes per node")
 	sizesVar(fs, &f.c.Sizes, "sizes", nil, "message sizes, such as 8,2k,1M (default: the workload's)")
@@ -53,14 +55,14 @@ program that dies is told to the others, which fail.
 	fs.StringVar(&f.c.Algorithm, "algorithm", "", "`NAME` of the algorithm of a collective")
 	fs.StringVar(&f.flow, "flow", string(d.Velo.Flow), "end-to-end flow control: none, static or dynamic")
 	fs.IntVar(&f.c.Velo.Slots, "slots", d.Velo.Slots, "mailbox slots per peer, credit slots included")
-	fs.IntVar(&f.c.Velo.CreditSlots, "credit-slots", d.Velo.CreditSlots, "of them, for credit packets")
-	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets that have room")
+	fs.IntVar(&f.c.Velo.CreditSlots, "credit-slots", d.Velo.CreditSlots, "mailbox slots per peer that are reserved for credit packets")
+	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets with free space")
 	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node and a program bypass the NIC")
-	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput, chunked or spec")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "protocol of messages longer than 2048 bytes: rget, rput, chunked or spec")
 	sizeVar(fs, &f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
-	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "gets under way per rank of the chunked rendezvous")
+	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "outstanding gets per rank of the chunked rendezvous")
 	fs.Int64Var(&f.c.Seed, "seed", d.Seed, "seed of message contents")
-	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+	fs.DurationVar(&f.timeout, "timeout", 0, "abort after this much real time (default: no limit)")
 	fs.BoolVar(&f.json, "json", false, "print as JSON")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) }
 	completing(cmd, 1, workloadChoices)
@@ -118,7 +120,7 @@ func (f *ranksFlags) run(cmd *cobra.Command, workload string) (err error) {
 	return rep.print(cmd.OutOrStdout())
 }
 
-// serve opens the device and serves it to the programs; end ends both.
+// serve opens the device and serves it to the programs; end stops both.
 func (f *ranksFlags) serve(ctx context.Context, cmd *cobra.Command, parts []bench.Part, socket string) (end func() error, err error) {
 	most := 0
 	for i := range parts {
@@ -134,9 +136,9 @@ func (f *ranksFlags) serve(ctx context.Context, cmd *cobra.Command, parts []benc
 	return end, err
 }
 
-// serveDevice opens a device whose time passes by itself, and serves it.
+// serveDevice opens a free-running device and serves it.
 func serveDevice(ctx context.Context, device string, nodes, memory int, c broker.Config, tell func(string)) (*broker.Broker, func() error, error) {
-	sys, err := registry.Open(ctx, onTheWall(device), drivers.Options{Nodes: nodes, MemoryBytes: memory, Needs: broker.Needs, Progress: tell})
+	sys, err := registry.Open(ctx, freeRunning(device), drivers.Options{Nodes: nodes, MemoryBytes: memory, Needs: broker.Needs, Progress: tell})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -148,9 +150,8 @@ func serveDevice(ctx context.Context, device string, nodes, memory int, c broker
 	return b, func() error { return errors.Join(b.Close(), sys.Close()) }, nil
 }
 
-// onTheWall has the time of a simulated device pass by itself, unless its URI says what its time
-// is.
-func onTheWall(device string) string {
+// freeRunning makes a simulated device free-running unless its URI sets its clock.
+func freeRunning(device string) string {
 	scheme, query, keys := strings.Cut(device, "?")
 	switch scheme {
 	case "rtl:", "model:", "ideal:":
@@ -166,10 +167,10 @@ func onTheWall(device string) string {
 	return device + "&clock=wall"
 }
 
-// newPart is what the programs run.
+// newPart is the verb that the programs execute.
 func newPart() *cobra.Command {
 	return &cobra.Command{
-		Use: "part", Short: "Run the part of a workload that standard input describes, as nicloop ranks tells its programs to", Args: checked(cobra.NoArgs), Hidden: true,
+		Use: "part", Short: "Run the part of a workload that standard input describes (started by nicloop ranks)", Args: checked(cobra.NoArgs), Hidden: true,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			spec, err := io.ReadAll(cmd.InOrStdin())
 			if err != nil {
@@ -192,7 +193,7 @@ func newPart() *cobra.Command {
 	}
 }
 
-// A ranksReport is what the programs did together.
+// A ranksReport is the combined result of the programs.
 type ranksReport struct {
 	Config   bench.Config `json:"config"`
 	Programs int          `json:"programs"`
@@ -200,14 +201,14 @@ type ranksReport struct {
 	Verified uint64       `json:"verified_bytes"`
 }
 
-// A ranksRow is one size. Times are those of the clock on the wall.
+// A ranksRow is the result for one size, in real time.
 type ranksRow struct {
 	bench.PartRow
 	PerIteration drivers.Time `json:"per_iteration_ps"`
 	Rate         float64      `json:"mb_per_s"` // of all ranks together
 }
 
-// addUp makes one report of what each program did.
+// addUp combines the results of the programs into one report.
 func addUp(device string, parts []bench.Part, results []bench.PartResult) *ranksReport {
 	rep := &ranksReport{Config: parts[0].Config, Programs: len(parts)}
 	rep.Config.Device = device
@@ -228,7 +229,7 @@ func addUp(device string, parts []bench.Part, results []bench.PartResult) *ranks
 
 func (rep *ranksReport) print(out io.Writer) error {
 	c := &rep.Config
-	fmt.Fprintf(out, "%s on %s, %d ranks on %d nodes in %d programs, seed %d; times of the clock on the wall\n", c.Workload, c.Device, c.Ranks(), c.Nodes, rep.Programs, c.Seed)
+	fmt.Fprintf(out, "%s on %s, %d ranks on %d nodes in %d programs, seed %d; real time\n", c.Workload, c.Device, c.Ranks(), c.Nodes, rep.Programs, c.Seed)
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "BYTES\tMESSAGES\tPER ITERATION\tMB/S\t")
 	for _, row := range rep.Rows {

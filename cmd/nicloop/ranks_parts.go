@@ -15,7 +15,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 )
 
-// A partError is how one of the programs failed.
+// A partError is the failure of one of the programs.
 type partError struct {
 	part  *bench.Part
 	text  string
@@ -28,7 +28,7 @@ func (e *partError) Error() string {
 
 func (e *partError) Unwrap() error { return e.ended }
 
-// A stuckError is the verdict on a program that does not go on. It is a hang.
+// A stuckError is the verdict on a program that makes no progress. It counts as a hang.
 type stuckError struct {
 	part *bench.Part
 	pid  int
@@ -39,11 +39,11 @@ func (e *stuckError) Error() string {
 	return fmt.Sprintf("the program of ranks %v (process %d) %s", e.part.Ranks, e.pid, e.why)
 }
 
-// exitPeerGone is how a program tells that it failed because another one did.
+// exitPeerGone is the exit code of a program that failed because a peer program had failed.
 const exitPeerGone = 64
 
-// blame is the more, the more a failure is the cause of others: a program that was stopped, one
-// that a signal ended, one that failed by itself, one whose peer was gone, one that did not notice.
+// blame ranks failures by how likely they caused the others: a stopped program, one killed by a
+// signal, one that failed by itself, one whose peer was gone, one that did not notice.
 func blame(err error) int {
 	var p *partError
 	var stuck *stuckError
@@ -62,9 +62,9 @@ func blame(err error) int {
 	return 1
 }
 
-// How long a program may be stopped, as long as a simulator may be silent, and how long it may go
-// on when another one has failed. Programs of a world notice a death at once and a stall within 10
-// s.
+// Time for which a program may be stopped (as long as a simulator may be silent), and for which it
+// may run after another one has failed. Programs of a world detect a death at once and a stall
+// within 10 s.
 const (
 	stoppedFor = 30 * time.Second
 	endWithin  = 40 * time.Second
@@ -73,15 +73,15 @@ const (
 
 var unended = fmt.Sprintf("did not end within %v of another one's failure, and was killed", endWithin)
 
-// parts are the programs of a run.
+// parts holds the programs of a run.
 type parts struct {
-	cancel context.CancelFunc // kills all
+	cancel context.CancelFunc // kills all programs
 	failed sync.Once
 	timer  *time.Timer
 }
 
-// runParts starts a program for each part. The error is that of the one most to blame, the first of
-// several.
+// runParts starts a program for each part. It returns the error of the program most likely to
+// blame, the first of several.
 func runParts(ctx context.Context, list []bench.Part) ([]bench.PartResult, error) {
 	program, err := executable()
 	if err != nil {
@@ -115,7 +115,7 @@ func runParts(ctx context.Context, list []bench.Part) ([]bench.PartResult, error
 	return results, cause
 }
 
-// run runs one program. When it is stopped for too long it and all others are killed.
+// run runs one program. A program that is stopped for too long is killed, and all others with it.
 func (p *parts) run(ctx context.Context, program string, part *bench.Part, res *bench.PartResult) error {
 	spec, err := json.Marshal(part)
 	if err != nil {
@@ -149,9 +149,9 @@ func (p *parts) run(ctx context.Context, program string, part *bench.Part, res *
 		return coded{exitEnvironment, &partError{part, said.String(), ended}}
 	case errors.As(err, &ended) && ended.ExitCode() > 0:
 		return coded{ended.ExitCode(), &partError{part, said.String(), ended}}
-	case errors.As(err, &ended) && ctx.Err() != nil: // this command has killed it
+	case errors.As(err, &ended) && ctx.Err() != nil: // killed by this command
 		return stuck
-	case errors.As(err, &ended): // by a signal
+	case errors.As(err, &ended): // ended by a signal
 		return &partError{part, said.String(), ended}
 	case err != nil:
 		return err
@@ -159,8 +159,8 @@ func (p *parts) run(ctx context.Context, program string, part *bench.Part, res *
 	return json.Unmarshal(out.Bytes(), res)
 }
 
-// isStoppedFor watches a process until over; true: it has been stopped for so long without a break.
-// Where the system does not tell the state of a process, it never is.
+// isStoppedFor reports whether a process was stopped for the given time without interruption. It
+// returns false when over is closed, and always where the system does not report process states.
 func isStoppedFor(pid int, long time.Duration, over <-chan struct{}) bool {
 	tick := time.NewTicker(lookEvery)
 	defer tick.Stop()
@@ -182,7 +182,7 @@ func isStoppedFor(pid int, long time.Duration, over <-chan struct{}) bool {
 	}
 }
 
-// isStopped reads the state of a process: the letter behind its name, T or t if it is stopped.
+// isStopped reads the state of a process: the letter after its name, T or t if it is stopped.
 func isStopped(pid int) bool {
 	text, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", pid))
 	if err != nil {

@@ -25,50 +25,50 @@ func newRegress() *cobra.Command {
 	f := &nightFlags{}
 	cmd := &cobra.Command{
 		Use:   "regress [PATTERN…]",
-		Short: "Run the regression on a device and say what passed",
+		Short: "Run the regression on a device",
 		Long: `Run the regression: directed tests of the NIC, then workloads with every flow
 control, each verified to the byte. A pattern is a glob over test names ("velo/*")
-or a tag ("smoke"). Without a pattern all run but those tagged "deep".
+or a tag ("smoke"). Without a pattern all tests run except those tagged "deep".
 
-What the tests need is built first, once per kind of node, and said so: a step of
-its own. Then a line appears for each test as it ends, and results.xml grows.
+The simulators of the tests are built first. Then a line appears for each test as
+it ends, and results.xml grows.
 
-The end of a failing test is repeated from a checkpoint with waveforms of the
-cycles before the failure; under it stands the line that reproduces it. On rtl: the
-test is also run beside the model, which takes the RTL's very cycles, and the report
-names the first packet, link, register or counter at which they part, the cycle, both
-values and the block; divergence.gtkw shows its signals in GTKWave. Results go
-to a new folder with results.xml (JUnit), report.html and one folder per test.
+The end of a failing test is repeated from a checkpoint, with waveforms of the
+cycles before the failure, and the command that reproduces it is printed. On rtl:
+the test is also run in lockstep with the cycle-accurate model: the report names
+the first packet, link, register or counter that differs, the cycle, both values
+and the block, and divergence.gtkw shows its signals in GTKWave. Results are
+written to a new folder with results.xml (JUnit), report.html and one folder per test.
 
 ` + exitText,
-		Example: `  nicloop regress                       everything on RTL
+		Example: `  nicloop regress                       all tests on RTL
   nicloop regress -l                    list the tests
-  nicloop regress smoke -j 2            the quick ones, two at a time
+  nicloop regress smoke -j 2            the quick tests, two at a time
   nicloop regress 'dynamic/*' --seeds 20 --seed 100
-  nicloop regress --seeds 50 --shard 2/4 --retry-failed --deadline 2h   a quarter of a night
-  nicloop regress 'links/soak*' --device model: --fresh-seeds --deadline 1h   a soak with seeds that no run has had
+  nicloop regress --seeds 50 --shard 2/4 --retry-failed --deadline 2h   one of four machines
+  nicloop regress 'links/soak*' --device model: --fresh-seeds --deadline 1h   a soak with fresh seeds
   nicloop regress --only-failed-last
   nicloop regress --seeds 100 --executor slurm -j 64   tests as tasks of a cluster
-  nicloop regress --coverage -j 2        what no test reaches, by block; coverage.html has the sources
-  nicloop regress --lockstep --against 'rtl:?src=../old' --device 'rtl:?src=.'   what a refactoring must not change
+  nicloop regress --coverage -j 2        coverage holes by block; coverage.html has the sources
+  nicloop regress --lockstep --against 'rtl:?src=../old' --device 'rtl:?src=.'   check a refactoring against the old RTL
   nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.StringVar(&o.Device, "device", defaultDevice(), "what stands behind the driver (nicloop device list)")
+	fs.StringVar(&o.Device, "device", defaultDevice(), "device to run on (see nicloop device list)")
 	fs.BoolVarP(&list, "list", "l", false, "list the tests and stop")
-	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "tests at a time")
+	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "number of concurrent tests")
 	fs.Int64Var(&o.Seed, "seed", 1, "seed")
 	addSeeds(fs, &o)
 	fs.BoolVar(&o.FailFast, "fail-fast", false, "stop at the first failure")
 	fs.BoolVar(&o.NoWaves, "no-waves", false, "do not repeat failures with waveforms")
-	fs.IntSliceVar(&o.WavesNodes, "waves-node", nil, "nodes that those waveforms show the inside of (default: all)")
-	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "real time of one test (with --coverage six times as much, unless given)")
-	fs.DurationVar(&o.Shrink, "shrink", time.Minute, "real time to look for a smaller workload that fails alike, once for each kind of failure; 0: none")
+	fs.IntSliceVar(&o.WavesNodes, "waves-node", nil, "nodes whose internal signals are in those waveforms (default: all)")
+	fs.DurationVar(&o.Timeout, "timeout", 5*time.Minute, "limit of the real time of one test (default with --coverage: six times this)")
+	fs.DurationVar(&o.Shrink, "shrink", time.Minute, "real time to search for a smaller workload with the same failure, once per kind of failure; 0: no search")
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	f.add(fs)
 	f.lockstep.add(fs)
-	fs.BoolVar(&f.coverage, "coverage", false, "count lines, toggles and functional points of the RTL that the tests see: holes by block, coverage.html")
+	fs.BoolVar(&f.coverage, "coverage", false, "measure coverage of RTL lines, toggles and functional points; report holes by block, write coverage.html")
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
 	completing(cmd, 0, testChoices(regress.List))
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
@@ -77,7 +77,7 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 			return err
 		}
 		switch {
-		case len(patterns) == 0 && f.failedLast: // whatever was asked for then
+		case len(patterns) == 0 && f.failedLast: // with any patterns
 			tests = regress.List()
 		case len(patterns) == 0 && !list:
 			tests = regress.Everyday(tests)
@@ -97,13 +97,13 @@ to a new folder with results.xml (JUnit), report.html and one folder per test.
 	return cmd
 }
 
-// countingTakes is how many times as long a test may take that is counted. The simulator itself
-// takes some 40 times as long.
+// countingTakes multiplies the time limit of a test with coverage. The simulator itself is about 40
+// times as slow.
 const countingTakes = 6
 
-// addSeeds adds the flag for several seeds, which had another name once.
+// addSeeds adds the flag for several seeds, and its old name.
 func addSeeds(fs *pflag.FlagSet, o *regress.Options) {
-	fs.IntVar(&o.Seeds, "seeds", 1, "run each test with so many seeds, from --seed on")
+	fs.IntVar(&o.Seeds, "seeds", 1, "run each test with this many seeds, from --seed on")
 	fs.IntVar(&o.Seeds, "repeat", 1, "the same as --seeds")
 	_ = fs.MarkHidden("repeat")
 }
@@ -125,7 +125,7 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 		return err
 	}
 	if o.NoWaves && len(o.WavesNodes) > 0 {
-		return misused("--waves-node: with --no-waves there are none")
+		return misused("--waves-node has no effect with --no-waves: remove one of them")
 	}
 	if nothing, err := f.set(cmd, verb, &o); err != nil || nothing {
 		return err
@@ -135,10 +135,10 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	}
 	if f.coverage {
 		if given(cmd, "executor") != "" {
-			return misused("--coverage adds up on this machine: leave --executor out")
+			return misused("--coverage is merged on this machine: remove --executor")
 		}
 		if o.Lockstep {
-			return misused("--coverage counts what tests see by themselves: leave --lockstep out")
+			return misused("--coverage measures tests without lockstep: remove --lockstep")
 		}
 		if err := regress.Counting(o.Device); err != nil {
 			return err
@@ -181,7 +181,7 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	return nil
 }
 
-// show is all that is told of a regression while it goes on.
+// show prints the progress of a regression.
 type show struct {
 	bar     *progress
 	table   *regress.Table
@@ -213,7 +213,7 @@ func newShow(cmd *cobra.Command, verb string, tests []regress.Test, o *regress.O
 		}
 		s.memory.build = took
 		if took > time.Second {
-			s.bar.describe(fmt.Sprintf("%d kinds of machine built or found in %.1f s; now the tests", kinds, took.Seconds()))
+			s.bar.describe(fmt.Sprintf("%d simulators ready after %.1f s; running tests", kinds, took.Seconds()))
 		}
 	}
 	s.table = regress.NewTable(f.people(cmd), tests)
@@ -240,8 +240,7 @@ func (s *show) close(w io.Writer, outcomes []regress.Outcome, failure error) (er
 	return errors.Join(err, s.memory.close(w, failure), s.memory.report(outcomes))
 }
 
-// nightFlags are about many runs: which part of them this is, how long it may take, and where they
-// are remembered.
+// nightFlags configure long regressions: which part to run, for how long, and where to record it.
 type nightFlags struct {
 	patterns   []string
 	shard, db  string
@@ -256,18 +255,18 @@ type nightFlags struct {
 }
 
 func (f *nightFlags) add(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.json, "json", false, "print the run and its tests as JSON in the end; the lines for people go to standard error")
+	fs.BoolVar(&f.json, "json", false, "print the run and its tests as JSON at the end; progress lines are written to standard error")
 	fs.StringVar(&f.shard, "shard", "", "run part `I/N` of the tests and seeds: N machines with one command each run all of them, each once")
-	fs.IntVar(&f.retries, "retry-failed", 0, "run a failing test again with the same seed, once or N times: what passes then is flaky, else broken")
+	fs.IntVar(&f.retries, "retry-failed", 0, "repeat a failing test with the same seed, once or N times: a test that passes then is flaky, otherwise broken")
 	fs.Lookup("retry-failed").NoOptDefVal = "1"
-	fs.BoolVar(&f.failedLast, "only-failed-last", false, "run what failed in the last run, with the seeds of then")
-	fs.DurationVar(&f.deadline, "deadline", 0, "after the list go on with new seeds for so long in all; nothing begins after it")
-	fs.BoolVar(&f.freshSeeds, "fresh-seeds", false, "start with a seed that no run has had: the time in seconds, or one above the memory of runs (--db)")
-	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs, see nicloop runs; empty: none")
+	fs.BoolVar(&f.failedLast, "only-failed-last", false, "run the tests that failed in the last run, with the same seeds")
+	fs.DurationVar(&f.deadline, "deadline", 0, "after all tests, continue with new seeds until this much time has passed; no test begins after it")
+	fs.BoolVar(&f.freshSeeds, "fresh-seeds", false, "start with an unused seed: the time in seconds, or one above the last recorded run (--db)")
+	fs.StringVar(&f.db, "db", defaultMemory, "database of runs (see nicloop runs); empty: do not record")
 	f.executor.add(fs)
 }
 
-// set puts them into the options of a run. nothing tells that there is nothing to run.
+// set copies the flags into the options of a run. nothing reports that there is nothing to run.
 func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (nothing bool, err error) {
 	if err := notNegative(cmd, "deadline"); err != nil {
 		return false, err
@@ -292,9 +291,9 @@ func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (n
 	}
 	switch {
 	case f.failedLast && (f.deadline > 0 || given(cmd, "seed", "seeds", "repeat") != ""):
-		return false, misused("--only-failed-last takes the seeds of then: leave --seed, --seeds and --deadline out")
+		return false, misused("--only-failed-last uses the seeds of the last run: remove --seed, --seeds and --deadline")
 	case f.failedLast && f.db == "":
-		return false, misused("--only-failed-last needs the memory of runs: give --db")
+		return false, misused("--only-failed-last needs the database of runs: set --db")
 	case f.failedLast:
 		var last runs.Run
 		if last, o.Only, err = failedLast(f.db, verb, o); err == nil && len(o.Only) == 0 {
@@ -302,17 +301,17 @@ func (f *nightFlags) set(cmd *cobra.Command, verb string, o *regress.Options) (n
 		}
 	case f.deadline > 0 && f.db != "":
 		if o.Fresh, err = runs.At(f.db).Fresh(o.Device); errors.Is(err, runs.ErrNone) || errors.Is(err, runs.ErrDamaged) {
-			err = nil // the first night, or the first after the file was damaged
+			err = nil // the first run, or the first after the file was damaged
 		}
 	}
 	return false, err
 }
 
-// setFreshSeed makes the first seed of a run one that no run has had. A machine without a memory of
-// runs, such as a clean clone every night, has the time; no run takes more than a seed per second.
+// setFreshSeed selects a first seed that no run has used. A machine without a database of runs,
+// such as a clean clone every night, uses the time; no run uses more than one seed per second.
 func (f *nightFlags) setFreshSeed(cmd *cobra.Command, o *regress.Options) error {
 	if name := given(cmd, "seed"); name != "" || f.failedLast {
-		return misused("--fresh-seeds chooses the seed: leave --seed and --only-failed-last out")
+		return misused("--fresh-seeds selects the seed: remove --seed and --only-failed-last")
 	}
 	o.Seed = time.Now().Unix()
 	if f.db == "" {
@@ -326,7 +325,7 @@ func (f *nightFlags) setFreshSeed(cmd *cobra.Command, o *regress.Options) error 
 	return err
 }
 
-// people is where lines for people go.
+// people returns the writer of progress lines.
 func (f *nightFlags) people(cmd *cobra.Command) io.Writer {
 	if f.json {
 		return cmd.ErrOrStderr()
@@ -334,20 +333,20 @@ func (f *nightFlags) people(cmd *cobra.Command) io.Writer {
 	return cmd.OutOrStdout()
 }
 
-// nothing says that no test of the last run has failed.
+// nothing reports that no test of the last run failed.
 func (f *nightFlags) nothing(cmd *cobra.Command, last runs.Run) error {
-	fmt.Fprintf(f.people(cmd), "nothing failed in run %d\n", last.ID)
+	fmt.Fprintf(f.people(cmd), "no test failed in run %d\n", last.ID)
 	if f.json {
 		return writeJSON(cmd.OutOrStdout(), &regression{Run: last, Tests: []runs.Record{}})
 	}
 	return nil
 }
 
-// newOutput makes a folder that nothing has written to.
+// newOutput makes a new or uses an empty output folder.
 func newOutput(dir, kind string) (string, error) {
 	if dir != "" {
 		if left, err := os.ReadDir(dir); err == nil && len(left) > 0 {
-			return "", usageError{fmt.Errorf("output folder %s is not empty: a run never overwrites another's output", dir)}
+			return "", usageError{fmt.Errorf("output folder %s is not empty: choose another one; results are not overwritten", dir)}
 		}
 		return dir, os.MkdirAll(dir, 0o755)
 	}

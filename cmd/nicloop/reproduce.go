@@ -20,54 +20,54 @@ func newReproduce() *cobra.Command {
 	f := &reproduceFlags{}
 	cmd := &cobra.Command{
 		Use:   "reproduce ID…",
-		Short: "Run a paper's experiments and judge its claims",
-		Long: `Run experiments of the papers that nicloop builds on. Each prints its table,
-writes the rows and the plots, and says of every claim of the paper whether it
-HOLDS or DIFFERS here, with both numbers. IDs may be patterns.
+		Short: "Reproduce experiments of papers and judge their claims",
+		Long: `Run experiments of the papers that nicloop builds on. Each prints its table, writes
+rows and plots, and reports for every claim of the paper whether it HOLDS or DIFFERS
+here, with both numbers. IDs may be patterns.
 
-The rdrp experiments need no device. They have the paper's 5,256 nodes at scale
-large, with the points that decide the claims, and at paper; 72 at small and 1,056 at medium.
+The rdrp experiments need no device. They simulate the paper's 5,256 nodes at scale
+large (the points that decide the claims) and paper, 72 at small, 1,056 at medium.
 
 A claim that differs is a result: the exit code is 0 unless a run fails.
 
-With --why an experiment also tries the reasons of its verdicts: each is the same
-with one thing changed, judged again. SHOWN: what differed holds then; REFUTED: it
+With --why an experiment also tests possible reasons of its verdicts: it is repeated
+with one thing changed, and judged again. SHOWN: the claim holds then; REFUTED: it
 still differs; NOTHING DIFFERS: it held before.
 
-A command that was cut short leaves the runs that it has finished in
-DIR/runs.jsonl. With --resume the same program takes them from there.`,
+An interrupted command keeps its finished runs in DIR/runs.jsonl. With --resume the
+same program continues from there.`,
 		Example: `  nicloop reproduce --list
   nicloop reproduce fc-table1 fc-table3 fc-fig14         protocol code only: seconds
   nicloop reproduce fc-table1 fc-table2 fc-table3 fc-fig10 fc-fig15 fc-fig19 fc-fig27 -j 2
                                                          256 processes on 16 nodes, a few points: minutes
-  nicloop reproduce 'fc-*' --scale small                 all on 16 processes or so: minutes
+  nicloop reproduce 'fc-*' --scale small                 all on about 16 processes: minutes
   nicloop reproduce rdrp-fig1 rdrp-fig4 rdrp-fig5        a Dragonfly of 5,256 nodes: half an hour of processor time
   nicloop reproduce fc-references 'fc-fig1?' --machine both --scale medium
-                                                         on our machine and on one that is as slow as the paper's
+                                                         on our machine and on one as slow as the paper's
   nicloop reproduce 'spec-fig4.1[67]' --scale medium --why
-                                                         what differs, and what comes of changing its reasons
+                                                         what differs, and tests of possible reasons
   nicloop reproduce 'rdrp-*' --scale small               72 nodes: seconds
   nicloop reproduce fc-table2 --scale paper --out results   1,024 processes: hours
-  nicloop reproduce fc-table2 --scale paper --out results --resume   go on where that was cut short`,
+  nicloop reproduce fc-table2 --scale paper --out results --resume   continue an interrupted command`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
 	fs.BoolVar(&f.list, "list", false, "list the experiments")
-	fs.StringVar(&f.env.Device, "device", defaultReproduce, "what stands behind the driver (nicloop device list)")
+	fs.StringVar(&f.env.Device, "device", defaultReproduce, "device to run on (see nicloop device list)")
 	fs.StringVar(&f.scale, "scale", string(reproduce.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
-	fs.StringVar(&f.machine, "machine", string(reproduce.OurMachine), "nicloop, paper (memory as slow to take a mailbox slot as the FC paper's reference demands), or both, side by side")
+	fs.StringVar(&f.machine, "machine", string(reproduce.OurMachine), "nicloop, paper (memory that accepts mailbox slots as slowly as the FC paper's reference requires), or both, side by side")
 	fs.Int64Var(&f.env.Seed, "seed", 1, "seed of message contents")
-	fs.BoolVar(&f.env.Why, "why", false, "also change, one at a time, what is thought to be the reasons of verdicts, and judge again")
-	fs.IntVarP(&f.env.Jobs, "jobs", "j", 0, "runs at a time (default: as many as there are cores, at most 2; 1 at scale paper, where each may need 9 GB)")
+	fs.BoolVar(&f.env.Why, "why", false, "also test possible reasons of verdicts: change one at a time and judge again")
+	fs.IntVarP(&f.env.Jobs, "jobs", "j", 0, "number of concurrent runs (default: number of cores, at most 2; 1 at scale paper, where each may need 9 GB)")
 	fs.StringVar(&f.out, "out", "reproduced", "`DIR` for rows (CSV) and plots (PNG, SVG); empty: none")
 	fs.BoolVar(&f.force, "force", false, "overwrite an earlier run's files")
-	fs.BoolVar(&f.resume, "resume", false, "take the runs that the same command has finished before it was cut short")
-	fs.BoolVar(&f.json, "json", false, "print reports as JSON, one a line")
+	fs.BoolVar(&f.resume, "resume", false, "reuse the finished runs of the same command after an interruption")
+	fs.BoolVar(&f.json, "json", false, "print reports as JSON, one per line")
 	cmd.RunE = f.run
 	return cmd
 }
 
-// defaultReproduce is the device of an experiment that names none.
+// defaultReproduce is the device of experiments that select none.
 const defaultReproduce = "model:"
 
 type reproduceFlags struct {
@@ -81,7 +81,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 		return f.show(cmd.OutOrStdout())
 	}
 	if len(patterns) == 0 {
-		return usageError{errors.New("which experiment? give an ID, or --list")}
+		return usageError{errors.New("no experiment selected: expected an ID (see --list)")}
 	}
 	experiments, err := reproduce.Find(patterns)
 	if err != nil {
@@ -108,7 +108,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 	})
 }
 
-// bothMachines has --machine run what needs a device twice.
+// bothMachines is the value of --machine that runs experiments with a device twice.
 const bothMachines = "both"
 
 func machinesOf(name string) ([]reproduce.Machine, error) {
@@ -125,7 +125,7 @@ func machinesOf(name string) ([]reproduce.Machine, error) {
 	return nil, misused("--machine %q: expected one of %v%s", name, known, suggest.Nearest(name, known))
 }
 
-// machinesFor are those that make a difference to an experiment.
+// machinesFor returns the machines for which the results of an experiment differ.
 func machinesFor(x *reproduce.Experiment, machines []reproduce.Machine) []reproduce.Machine {
 	if x.Pure || x.Engine != "" {
 		return machines[:1]
@@ -165,7 +165,7 @@ func (f *reproduceFlags) on(cmd *cobra.Command, x *reproduce.Experiment, machine
 	return tw.Flush()
 }
 
-// journaled keeps the runs of what it calls until that has done all.
+// journaled records finished runs until all have finished.
 func (f *reproduceFlags) journaled(cmd *cobra.Command, all func() error) error {
 	if f.out == "" {
 		return all()
@@ -176,7 +176,7 @@ func (f *reproduceFlags) journaled(cmd *cobra.Command, all func() error) error {
 		return usageError{err}
 	}
 	if _, foreign := j.Runs(); foreign > 0 {
-		fmt.Fprintf(errOut, "nicloop: runs of another build of nicloop in %[2]s: %[1]d; they are measured anew\n", foreign, name)
+		fmt.Fprintf(errOut, "nicloop: ignoring %[1]d runs of another build of nicloop in %[2]s; they are repeated\n", foreign, name)
 	}
 	f.env.Journal = j
 	err = errors.Join(all(), j.Close())
@@ -184,13 +184,13 @@ func (f *reproduceFlags) journaled(cmd *cobra.Command, all func() error) error {
 	if err == nil || known == 0 {
 		return errors.Join(err, os.Remove(name))
 	}
-	fmt.Fprintf(errOut, "nicloop: finished runs: %d, in %s; the same command with --resume goes on from there\n", known, name)
+	fmt.Fprintf(errOut, "nicloop: %d finished runs are in %s; continue with the same command and --resume\n", known, name)
 	return err
 }
 
 func (f *reproduceFlags) journal() string { return filepath.Join(f.out, "runs.jsonl") }
 
-// jobs checks how many runs there may be at a time, or chooses.
+// jobs checks or selects the number of concurrent runs.
 func (f *reproduceFlags) jobs(given bool) error {
 	f.env.Cores = runtime.NumCPU()
 	switch {
@@ -204,23 +204,23 @@ func (f *reproduceFlags) jobs(given bool) error {
 	return nil
 }
 
-// prepare makes the directory and refuses, before anything runs, to overwrite
-// what another run wrote.
+// prepare makes the directory and refuses, before anything runs, to overwrite the files of another
+// run.
 func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment, machines []reproduce.Machine) error {
 	switch {
 	case f.out == "" && f.resume:
-		return usageError{errors.New("--resume needs the --out of the command that was cut short")}
+		return usageError{errors.New("--resume needs the --out of the interrupted command")}
 	case f.out == "":
 		return nil
 	}
 	if _, err := os.Stat(f.journal()); err == nil && !f.force && !f.resume {
-		return usageError{fmt.Errorf("%s has the runs of a command that was cut short: --resume to go on from there, --force to begin anew", f.journal())}
+		return usageError{fmt.Errorf("%s has the runs of an interrupted command: use --resume to continue, --force to start over", f.journal())}
 	}
 	for _, x := range experiments {
 		for _, m := range machinesFor(x, machines) {
 			env := f.env
 			env.Machine = m
-			rows := filepath.Join(f.out, x.Name(env)+".csv") // every report has them
+			rows := filepath.Join(f.out, x.Name(env)+".csv") // every report has rows
 			if _, err := os.Stat(rows); err == nil && !f.force && !f.resume {
 				return usageError{fmt.Errorf("%s exists: choose another --out, or --force to overwrite it", rows)}
 			}
@@ -241,7 +241,7 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment, env re
 			text += fmt.Sprintf(", about %.1f million data packets", packets)
 		}
 		if known > 0 {
-			text += fmt.Sprintf("; %d runs are known", known)
+			text += fmt.Sprintf("; %d runs are finished", known)
 		}
 		bar.describe(text)
 	}
@@ -275,7 +275,7 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment, env re
 
 func (f *reproduceFlags) show(w io.Writer) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "ID\tWHAT\tTHE PAPER'S SIZE\tPAPER")
+	fmt.Fprintln(tw, "ID\tEXPERIMENT\tPAPER'S SIZE\tPAPER")
 	for _, x := range reproduce.All() {
 		size := x.PaperSize
 		if size == "" {

@@ -42,9 +42,9 @@ socket bridge, and runs Go host software over it: VELO endpoints with static and
 dynamic mailbox flow control, message passing, workloads.
 
 ` + exitText,
-		Example: `  nicloop doctor                  what is installed, what is missing
+		Example: `  nicloop doctor                  check the installed tools
   nicloop regress                 the regression on RTL
-  nicloop run pingpong --nodes 2  one measurement`,
+  nicloop run pingpong --nodes 2  measure a ping-pong`,
 		SilenceUsage: true, SilenceErrors: true,
 	}
 	var verbose bool
@@ -57,7 +57,7 @@ dynamic mailbox flow control, message passing, workloads.
 			logrus.SetLevel(logrus.DebugLevel)
 		}
 		if path := cmd.CommandPath(); strings.HasPrefix(path, "nicloop runs") || path == "nicloop device log" || path == "nicloop device diff" {
-			cmd.SetOut(printableWriter{cmd.OutOrStdout()}) // they print what files contain
+			cmd.SetOut(printableWriter{cmd.OutOrStdout()}) // they print contents of files
 		}
 		return checkBounds(cmd)
 	}
@@ -71,7 +71,7 @@ dynamic mailbox flow control, message passing, workloads.
 	return root
 }
 
-// nearestFlag adds the flag that an unknown one may have meant.
+// nearestFlag suggests the flag nearest to an unknown one.
 func nearestFlag(cmd *cobra.Command, err error) error {
 	name, ok := strings.CutPrefix(err.Error(), "unknown flag: --")
 	if !ok {
@@ -82,7 +82,7 @@ func nearestFlag(cmd *cobra.Command, err error) error {
 	return fmt.Errorf("%w%s", err, suggest.Nearest(name, known))
 }
 
-// checked: wrong numbers of arguments are usage errors.
+// checked turns a wrong number of arguments into a usage error.
 func checked(check cobra.PositionalArgs) cobra.PositionalArgs {
 	return func(cmd *cobra.Command, args []string) error {
 		if err := check(cmd, args); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// runsFlags are common to the verbs about the memory of runs.
+// runsFlags are common to the verbs on the database of runs.
 type runsFlags struct {
 	db   string
 	json bool
@@ -24,19 +24,19 @@ func newRuns() *cobra.Command {
 	f := &runsFlags{}
 	cmd := &cobra.Command{
 		Use:   "runs",
-		Short: "What regressions found, night after night",
-		Long: `Every nicloop regress and conform adds its tests to a file: seed, device, hash of
-the hardware, commit, verdict, simulated cycles and time. A run is named by its
+		Short: "Show the history of recorded runs",
+		Long: `Every nicloop regress and conform records its tests in a database: seed, device, hash
+of the hardware, commit, verdict, simulated cycles and time. A run is named by its
 number, or by -1 for the newest, -2 for the one before, and so on.`,
 	}
-	cmd.PersistentFlags().StringVar(&f.db, "db", defaultMemory, "the memory of runs")
+	cmd.PersistentFlags().StringVar(&f.db, "db", defaultMemory, "database of runs")
 	cmd.PersistentFlags().BoolVar(&f.json, "json", false, "print as JSON")
 	return group(cmd, f.list(), f.show(), f.diff(), f.trend(), f.gc())
 }
 
 func (f *runsFlags) store() *runs.Store { return runs.At(f.db) }
 
-// known makes what is not there a mistake of who asks for it.
+// known turns a missing record into a usage error.
 func known(err error) error {
 	if errors.Is(err, runs.ErrNone) {
 		return usageError{err}
@@ -44,7 +44,7 @@ func known(err error) error {
 	return err
 }
 
-// number takes the number of a run, or -1 and so on from the newest.
+// number parses the number of a run, or -1 and so on from the newest.
 func (f *runsFlags) number(text string) (uint64, error) {
 	n, err := strconv.ParseInt(text, 10, 63)
 	if err != nil || n == 0 {
@@ -58,7 +58,7 @@ func (f *runsFlags) number(text string) (uint64, error) {
 		return 0, known(err)
 	}
 	if -n > int64(len(list)) {
-		return 0, misused("run %d: there are %d", n, len(list))
+		return 0, misused("run %d does not exist: there are %d", n, len(list))
 	}
 	return list[-n-1].ID, nil
 }
@@ -96,7 +96,7 @@ func (f *runsFlags) list() *cobra.Command {
 
 func tookText(r *runs.Run) string {
 	if r.Ended.IsZero() {
-		return "not ended"
+		return "not finished"
 	}
 	return r.Ended.Sub(r.Began).Round(time.Second).String()
 }
@@ -126,7 +126,7 @@ func (f *runsFlags) show() *cobra.Command {
 	var all bool
 	var html string
 	cmd := &cobra.Command{
-		Use: "show [RUN]", Short: "Show a run, the newest if none is named: what failed, what became slower", Args: checked(cobra.MaximumNArgs(1)),
+		Use: "show [RUN]", Short: "Show the failures and slowdowns of a run (default: the newest)", Args: checked(cobra.MaximumNArgs(1)),
 		Example: "  nicloop runs show\n  nicloop runs show 17 --all",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run, list, err := f.get(strings.Join(append(args, "-1")[:1], ""))
@@ -142,14 +142,14 @@ func (f *runsFlags) show() *cobra.Command {
 			return showRun(cmd.OutOrStdout(), &run, list, all)
 		},
 	}
-	cmd.Flags().StringVar(&html, "html", "", "write the page of a run to `FILE`, as regress writes report.html")
-	cmd.Flags().BoolVar(&all, "all", false, "list the tests that passed, too")
+	cmd.Flags().StringVar(&html, "html", "", "write the run's HTML report to `FILE`, like report.html of regress")
+	cmd.Flags().BoolVar(&all, "all", false, "include the tests that passed")
 	return cmd
 }
 
 func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
 	fmt.Fprintf(w, "run %d: %s %s on %s, seed %d, %d seeds\n", run.ID, run.Verb, strings.Join(run.Patterns, " "), run.Device, run.Seed, run.Seeds)
-	fmt.Fprintf(w, "began %s, took %s, building %.1f s of it; commit %s, on %s\n", run.Began.Local().Format(time.DateTime), tookText(run), run.Build, commitText(run), run.Machine)
+	fmt.Fprintf(w, "began %s, took %s including %.1f s of builds; commit %s, on %s\n", run.Began.Local().Format(time.DateTime), tookText(run), run.Build, commitText(run), run.Machine)
 	if c := run.Coverage; c != nil {
 		fmt.Fprintf(w, "coverage: lines %v, toggles %v, functional points %v: %s\n", c.Lines, c.Toggles, c.Points, c.Page)
 	}
@@ -182,7 +182,7 @@ func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
 	return nil
 }
 
-// showFigures lists what runs of a sweep measured.
+// showFigures prints the measurements of a sweep's runs.
 func showFigures(w io.Writer, list []runs.Record) {
 	for i := range list {
 		r := &list[i]
@@ -198,7 +198,7 @@ func showFigures(w io.Writer, list []runs.Record) {
 
 func (f *runsFlags) diff() *cobra.Command {
 	return &cobra.Command{
-		Use: "diff [BEFORE [AFTER]]", Short: "Compare two runs, the newest two if none are named: verdicts and cycles", Args: checked(cobra.MaximumNArgs(2)),
+		Use: "diff [BEFORE [AFTER]]", Short: "Compare verdicts and cycles of two runs (default: the newest two)", Args: checked(cobra.MaximumNArgs(2)),
 		Example: "  nicloop runs diff\n  nicloop runs diff 12 17\n  nicloop runs diff -- -5 -1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names := []string{"-2", "-1"}
@@ -298,12 +298,12 @@ func (f *runsFlags) gc() *cobra.Command {
 	var keep int
 	var older time.Duration
 	cmd := &cobra.Command{
-		Use: "gc", Short: "Forget old runs; logs and waves stay where they are", Args: checked(cobra.NoArgs),
+		Use: "gc", Short: "Delete old runs from the database; logs and waves are kept", Args: checked(cobra.NoArgs),
 		Example: "  nicloop runs gc --keep 30\n  nicloop runs gc --older 2160h",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			switch {
 			case given(cmd, "keep", "older") == "":
-				return misused("what may be forgotten? give --keep or --older")
+				return misused("nothing selected for deletion: set --keep or --older")
 			case keep < 0:
 				return misused("--keep %d: expected 0 or more", keep)
 			}
@@ -318,11 +318,11 @@ func (f *runsFlags) gc() *cobra.Command {
 				at := slices.IndexFunc(list, func(x runs.Run) bool { return x.ID == r.ID })
 				return at < 0 || cmd.Flags().Changed("keep") && at < keep || cmd.Flags().Changed("older") && time.Since(r.Began) < older
 			})
-			fmt.Fprintf(cmd.OutOrStdout(), "%d runs forgotten, %d kept\n", len(removed), len(list)-len(removed))
+			fmt.Fprintf(cmd.OutOrStdout(), "%d runs deleted, %d kept\n", len(removed), len(list)-len(removed))
 			return err
 		},
 	}
-	cmd.Flags().IntVar(&keep, "keep", 0, "keep the newest runs, so many")
-	cmd.Flags().DurationVar(&older, "older", 0, "forget what is older")
+	cmd.Flags().IntVar(&keep, "keep", 0, "number of newest runs to keep")
+	cmd.Flags().DurationVar(&older, "older", 0, "delete runs older than this")
 	return cmd
 }

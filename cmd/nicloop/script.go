@@ -22,23 +22,23 @@ type step struct {
 	value uint64
 }
 
-// stepWords is how many words follow each verb: a register and a value, or one of them.
+// stepWords is the number of words after each verb: a register and a value, or one of them.
 var stepWords = map[string]int{"peek": 1, "poke": 2, "expect": 2, "run": 1, "node": 1}
 
 func (f *deviceFlags) script() *cobra.Command {
 	return &cobra.Command{
-		Use: "script FILE", Short: "Peek and poke many times in one session", Args: checked(cobra.ExactArgs(1)),
-		Long: `Run a script in one session with the device, whose registers so keep what was
-written. A line is one of
+		Use: "script FILE", Short: "Run a script of register accesses in one session", Args: checked(cobra.ExactArgs(1)),
+		Long: `Run a script in one session with the device, so registers keep their values between
+lines. A line is one of
 
   peek REGISTER            read and print
   poke REGISTER VALUE      write, print nothing
   expect REGISTER VALUE    read; another value ends the script with exit code 1
-  run CYCLES               let time pass, on a simulated device
-  node N                   the node of what follows
+  run CYCLES               advance a simulated device
+  node N                   select the node of the following lines
 
-What follows # is a comment. FILE may be - for standard input. All of it is read
-and checked before the device is opened.`,
+# begins a comment. FILE may be - for standard input. The whole script is checked
+before the device is opened.`,
 		Example: "  nicloop device script bring-up.txt --nodes 4\n  printf 'poke SCRATCH 7\\nexpect SCRATCH 7\\n' | nicloop device script -",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := cmd.InOrStdin()
@@ -73,7 +73,7 @@ and checked before the device is opened.`,
 	}
 }
 
-// parseScript reads a script and checks it.
+// parseScript parses and checks a script.
 func parseScript(in io.Reader, name string, nodes int) (steps []step, err error) {
 	lines := bufio.NewScanner(in)
 	for n := 1; lines.Scan(); n++ {
@@ -111,7 +111,7 @@ func parseStep(words []string, nodes int) (s step, err error) {
 		return s, fmt.Errorf("%q: expected a number of at most 64 bits, such as 0xcafe", last)
 	}
 	if s.verb == "node" && s.value >= uint64(nodes) {
-		return s, fmt.Errorf("node %d: expected 0 to %d, as --nodes is %d", s.value, nodes-1, nodes)
+		return s, fmt.Errorf("node %d: expected 0 to %d, because --nodes is %d", s.value, nodes-1, nodes)
 	}
 	return s, nil
 }
@@ -123,7 +123,7 @@ func (s *step) do(out io.Writer, sys drivers.System, dev drivers.Device) error {
 	case "run":
 		timed, ok := sys.(drivers.Timed)
 		if !ok {
-			return fmt.Errorf("%w: run: the device has no simulated time", drivers.ErrNotSupported)
+			return fmt.Errorf("%w: run CYCLES needs a device with simulated time", drivers.ErrNotSupported)
 		}
 		var stop drivers.Stop
 		for end := timed.Now() + drivers.Cycle(s.value); timed.Now() < end; {

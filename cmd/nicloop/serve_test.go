@@ -23,7 +23,7 @@ func TestServe(t *testing.T) {
 	path := os.Getenv("PATH")
 	var ignored strings.Builder
 	require.Equal(t, exitUsage, run(t.Context(), []string{"serve"}, strings.NewReader(""), io.Discard, &ignored))
-	require.Contains(t, ignored.String(), "nicloop regress makes it")
+	require.Contains(t, ignored.String(), "run nicloop regress first")
 	require.Equal(t, exitOK, run(t.Context(), []string{"regress", "velo/lengths", "--device", "model:"}, strings.NewReader(""), io.Discard, io.Discard))
 	t.Setenv("PATH", "")
 	require.Equal(t, exitEnvironment, run(t.Context(), []string{"serve"}, strings.NewReader(""), io.Discard, io.Discard), "no server, and nothing to build it")

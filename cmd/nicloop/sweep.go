@@ -26,37 +26,37 @@ func newSweep() *cobra.Command {
 	f := &sweepFlags{}
 	cmd := &cobra.Command{
 		Use:   "sweep FILE.yaml",
-		Short: "Run a verb over a space of parameters: rows, figures, and what changed",
+		Short: "Run a verb over a parameter space; write rows, figures and changes",
 		Long: `Run a verb for every point that a file describes: products of axes, lists that
 advance together, conditions, several seeds. bench/sweep/README.md explains files.
 
-The output folder has rows.csv, the figures (PNG, SVG, CSV), and runs.jsonl, the
-journal, from which --resume goes on after Ctrl-C or a kill: what has ended is not
-run again, and all files come out as if nothing had happened. Every row says on
-which device, hardware and machine it was measured, and how exact that is.
+The output folder has rows.csv, the figures (PNG, SVG, CSV), and the journal
+runs.jsonl, from which --resume continues after Ctrl-C or a kill: finished runs are
+not repeated, and all files are the same as without the interruption. Every row
+names its device, hardware and machine, and its exactness.
 
-Every point is a process of its own. A point that fails is a row with its reason;
-the others go on.
+Every point is a separate process. A failed point is a row with its error; the
+others continue.
 
 ` + exitText,
-		Example: `  nicloop sweep slots.yaml --dry-run          how many runs and packets, and how long it may take
+		Example: `  nicloop sweep slots.yaml --dry-run          number of runs and packets, and expected time
   nicloop sweep slots.yaml -j 2
-  nicloop sweep slots.yaml --resume           go on where that was cut short
-  nicloop sweep slots.yaml -o new --against nicloop-out/sweep-slots    what changed since
+  nicloop sweep slots.yaml --resume           continue after an interruption
+  nicloop sweep slots.yaml -o new --against nicloop-out/sweep-slots    compare with an older sweep
   nicloop sweep slots.yaml --executor slurm -j 64    on a cluster, 64 tasks at a time`,
 		Args: checked(cobra.ExactArgs(1)),
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.BoolVar(&f.dry, "dry-run", false, "say what would be run and how long it may take, by the memory of runs, and stop")
-	fs.IntVarP(&f.jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "runs at a time")
-	fs.BoolVar(&f.resume, "resume", false, "take the runs that the same program has finished in the output folder")
-	fs.BoolVar(&f.force, "force", false, "begin anew in an output folder that is not empty")
-	fs.StringVar(&f.against, "against", "", "show what changed against an older sweep: its folder, or its rows.csv")
+	fs.BoolVar(&f.dry, "dry-run", false, "print the planned runs and their expected time, by the database of runs, and exit")
+	fs.IntVarP(&f.jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "number of concurrent runs")
+	fs.BoolVar(&f.resume, "resume", false, "reuse the runs that the same program has finished in the output folder")
+	fs.BoolVar(&f.force, "force", false, "start over in an output folder that is not empty")
+	fs.StringVar(&f.against, "against", "", "show changes since an older sweep: its folder, or its rows.csv")
 	fs.StringVarP(&f.dir, "output", "o", "", "`DIR` for rows, figures and journal (default: nicloop-out/sweep-NAME)")
-	fs.StringVar(&f.db, "db", defaultMemory, "the memory of runs, see nicloop runs; empty: none")
+	fs.StringVar(&f.db, "db", defaultMemory, "database of runs (see nicloop runs); empty: do not record")
 	f.executor.add(fs)
-	fs.BoolVar(&f.json, "json", false, "print what came of it as JSON, instead of tables")
+	fs.BoolVar(&f.json, "json", false, "print the result as JSON instead of tables")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) }
 	return cmd
 }
@@ -69,11 +69,11 @@ type sweepFlags struct {
 	executor           executorFlags
 }
 
-// A sweeping is a sweep that goes on.
+// A sweeping is a sweep in progress.
 type sweeping struct {
 	f       *sweepFlags
 	cmd     *cobra.Command
-	name    string // of the file
+	name    string // name of the file
 	file    *sweep.File
 	points  []sweep.Point
 	records []*batch.Record
@@ -125,10 +125,10 @@ func (f *sweepFlags) read(cmd *cobra.Command, name string) (s *sweeping, err err
 	return s, nil
 }
 
-// open makes the folder and takes what an earlier command has left there.
+// open makes the folder and reads the records of an earlier command.
 func (s *sweeping) open() (err error) {
 	if left, err := os.ReadDir(s.f.dir); err == nil && len(left) > 0 && !s.f.resume && !s.f.force {
-		return misused("output folder %s is not empty: --resume goes on there, --force begins anew", s.f.dir)
+		return misused("output folder %s is not empty: use --resume to continue, --force to start over", s.f.dir)
 	}
 	if err := os.MkdirAll(s.f.dir, 0o755); err != nil {
 		return err
@@ -141,7 +141,7 @@ func (s *sweeping) open() (err error) {
 		return err
 	}
 	if n := s.journal.Foreign(); n > 0 {
-		fmt.Fprintf(s.cmd.ErrOrStderr(), "nicloop: runs of another build of nicloop in %s: %d; they are measured anew\n", s.f.dir, n)
+		fmt.Fprintf(s.cmd.ErrOrStderr(), "nicloop: ignoring %d runs of another build of nicloop in %s; they are repeated\n", n, s.f.dir)
 	}
 	for i := range s.points {
 		r, ok, err := s.journal.Get(&s.points[i]) // may hash the sources of a device
@@ -156,7 +156,7 @@ func (s *sweeping) open() (err error) {
 	return err
 }
 
-// left are the points that have no record.
+// left returns the points without a record.
 func (s *sweeping) left() (list []int) {
 	for i, r := range s.records {
 		if r == nil {
@@ -166,12 +166,12 @@ func (s *sweeping) left() (list []int) {
 	return list
 }
 
-// all runs what is left, and writes what there is then, whatever ended it.
+// all runs the remaining points and writes the results, also after an error.
 func (s *sweeping) all() error {
 	left := s.left()
 	bar := newBar(s.cmd.ErrOrStderr(), "sweep")
 	if known := len(s.points) - len(left); known > 0 {
-		bar.describe(fmt.Sprintf("%s: %d runs, of which %d are known", s.file.Name, len(s.points), known))
+		bar.describe(fmt.Sprintf("%s: %d runs, %d finished before", s.file.Name, len(s.points), known))
 	}
 	err := s.build(bar, left)
 	if err == nil {
@@ -182,12 +182,12 @@ func (s *sweeping) all() error {
 	err = errors.Join(err, s.memory.close(err))
 	ended := s.write(len(s.left()) == 0)
 	if n := len(s.left()); n > 0 && err != nil {
-		fmt.Fprintf(s.cmd.ErrOrStderr(), "nicloop: %d of %d runs have ended and are kept in %s; the same command with --resume goes on from there\n", len(s.points)-n, len(s.points), s.f.dir)
+		fmt.Fprintf(s.cmd.ErrOrStderr(), "nicloop: %d of %d finished runs are in %s; continue with the same command and --resume\n", len(s.points)-n, len(s.points), s.f.dir)
 	}
 	return errors.Join(err, ended)
 }
 
-// build builds what the points run on, once, before they all want it.
+// build builds the simulators of the points once, before they start concurrently.
 func (s *sweeping) build(bar *progress, left []int) error {
 	type machine struct {
 		device string
@@ -210,7 +210,7 @@ func (s *sweeping) build(bar *progress, left []int) error {
 	return nil
 }
 
-// perform runs points and keeps their records.
+// perform runs points and stores their records.
 func (s *sweeping) perform(left []int, bar *progress) error {
 	tasks := make([]batch.Task, len(left))
 	for k, i := range left {
@@ -234,7 +234,7 @@ func (s *sweeping) perform(left []int, bar *progress) error {
 	return s.f.executor.perform(s.cmd.Context(), s.f.dir, tasks, s.f.jobs, bar.describe, done)
 }
 
-// write makes the files of what there is. Figures and changes are those of the whole sweep.
+// write writes all result files. Figures and changes need the whole sweep.
 func (s *sweeping) write(whole bool) error {
 	t, err := s.file.NewTable(s.points, s.records)
 	if err != nil {
@@ -260,7 +260,7 @@ func (s *sweeping) write(whole bool) error {
 	return s.tell(t, files, empty)
 }
 
-// tell says what came of it.
+// tell reports the result.
 func (s *sweeping) tell(t *sweep.Table, files, empty []string) error {
 	rep := &sweepReport{Name: s.file.Name, Run: s.memory.id, Runs: len(s.points), Files: files, Columns: t.Columns, Rows: t.Strings()}
 	hung := false
@@ -292,7 +292,7 @@ func (s *sweeping) tell(t *sweep.Table, files, empty []string) error {
 	return nil
 }
 
-// print is for people.
+// print reports the result as text.
 func (s *sweeping) print(rep *sweepReport, t *sweep.Table, empty []string) error {
 	w := s.cmd.OutOrStdout()
 	printTable(w, t)
@@ -300,7 +300,7 @@ func (s *sweeping) print(rep *sweepReport, t *sweep.Table, empty []string) error
 		fmt.Fprintf(w, "\nfailed: %s\n  %s\n", p.Command, strings.ReplaceAll(p.Error, "\n", "\n  "))
 	}
 	for _, name := range empty {
-		fmt.Fprintf(w, "no figure %s: there is nothing to show\n", name)
+		fmt.Fprintf(w, "no figure %s: no data\n", name)
 	}
 	fmt.Fprintf(w, "\n%d runs, %d failed; written: %s\n", rep.Runs, len(rep.Failed), strings.Join(rep.Files, " "))
 	if s.f.against == "" {
@@ -309,15 +309,15 @@ func (s *sweeping) print(rep *sweepReport, t *sweep.Table, empty []string) error
 	return printChanges(w, s.f.against, rep.Changes)
 }
 
-// shownCommands of a plan say what it does.
+// shownCommands limits the printed commands of a plan.
 const shownCommands = 12
 
-// shownRows of a table are enough for a terminal.
+// shownRows limits the printed rows of a table.
 const shownRows = 100
 
 func printTable(w io.Writer, t *sweep.Table) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	rows, columns := t.Strings(), slices.Index(t.Columns, "status")+1 // what follows the verdict is in the file
+	rows, columns := t.Strings(), slices.Index(t.Columns, "status")+1 // columns after the verdict are in the file only
 	fmt.Fprintln(tw, strings.Join(t.Columns[:columns], "\t"))
 	for i, row := range rows {
 		if i == shownRows {
@@ -329,7 +329,7 @@ func printTable(w io.Writer, t *sweep.Table) {
 	tw.Flush()
 }
 
-// changes finds and writes what an older sweep does not agree about.
+// changes finds and writes the differences from an older sweep.
 func (s *sweeping) changes(t *sweep.Table) ([]sweep.Change, error) {
 	list, err := t.Changes(s.f.against)
 	if err != nil {
@@ -366,7 +366,7 @@ func orDash(s string) string {
 	return s
 }
 
-// plan says what would be run, and how long it may take.
+// plan prints the planned runs and the expected time.
 func (s *sweeping) plan() error {
 	w := s.cmd.OutOrStdout()
 	known, err := pastTimes(s.f.db)
@@ -400,7 +400,7 @@ func (s *sweeping) plan() error {
 	}
 	fmt.Fprintf(w, "\n%s: %d runs, about %.2f million data packets\n", s.file.Name, len(s.points), packets/1e6)
 	took := time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond)
-	fmt.Fprintf(w, "expected time: %v of one core, %v with -j %d; %d runs as they were last, %d by their packets, %d not known\n",
+	fmt.Fprintf(w, "expected time: %v of one core, %v with -j %d; %d runs estimated from earlier ones, %d from their packets, %d unknown\n",
 		took, (took / time.Duration(s.f.jobs)).Round(100*time.Millisecond), s.f.jobs, len(s.points)-byRate-unknown, byRate, unknown)
 	return nil
 }

@@ -12,10 +12,10 @@ import (
 	"github.com/nicloop/nicloop/bench/sweep"
 )
 
-// A sweepMemory adds the runs of a sweep to the memory of runs.
+// A sweepMemory adds the runs of a sweep to the database of runs.
 type sweepMemory struct {
 	s       *sweeping
-	store   *runs.Store // nil: nothing is remembered
+	store   *runs.Store // nil: runs are not recorded
 	id      uint64
 	pending []runs.Record
 	flushed time.Time
@@ -46,7 +46,7 @@ func newSweepMemory(s *sweeping) (*sweepMemory, error) {
 	return m, err
 }
 
-// add remembers a run, a second later at most.
+// add records a run, with a delay of at most a second.
 func (m *sweepMemory) add(i int, r *batch.Record) error {
 	if m.store == nil {
 		return nil
@@ -91,17 +91,17 @@ func (m *sweepMemory) close(failure error) error {
 	return errors.Join(m.flush(), m.store.End(m.id, 0, failure))
 }
 
-// past is how long runs of sweeps took.
+// past holds the times of earlier runs of sweeps.
 type past struct {
 	last    map[string]float64 // by test, device and seed
 	seconds map[string]float64 // by backend
 	packets map[string]float64
 }
 
-// pastRuns that are looked at, the newest.
+// pastRuns is the number of newest runs that are read.
 const pastRuns = 50
 
-// pastTimes reads the memory of runs. Where there is none, nothing is known.
+// pastTimes reads the database of runs. Without one, no time is known.
 func pastTimes(db string) (*past, error) {
 	p := &past{map[string]float64{}, map[string]float64{}, map[string]float64{}}
 	if db == "" {
@@ -144,7 +144,7 @@ func (p *past) of(test, device string, seed int64) (float64, bool) {
 	return v, ok
 }
 
-// rate is seconds a packet on the backend of a device.
+// rate returns the seconds per packet on the backend of a device.
 func (p *past) rate(device string) float64 {
 	if p.packets[backend(device)] == 0 {
 		return 0

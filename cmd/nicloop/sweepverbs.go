@@ -14,15 +14,15 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// verbs are what a sweep may run: all that print a document.
+// verbs are the verbs that a sweep may run: all that print a document.
 type verbs struct{}
 
-// notSwept look at what others have done, or are sweeps themselves.
+// notSwept excludes verbs that read results of others, or are sweeps themselves.
 func notSwept(verb string) bool {
 	return strings.HasPrefix(verb, "runs ") || strings.HasPrefix(verb, "cache ") || verb == "bisect" || verb == "sweep"
 }
 
-// Find gives the verb that words begin with.
+// Find returns the verb at the beginning of words.
 func (verbs) Find(words []string) (v sweep.Verb, rest []string, err error) {
 	var known []string
 	for _, d := range documents {
@@ -74,7 +74,7 @@ func (verbs) Check(args []string) error {
 	return cmd.ValidateArgs(cmd.Flags().Args())
 }
 
-// packetsOf is roughly how many packets a command sends, if that is known.
+// packetsOf estimates the packets of a command, if that is possible.
 func packetsOf(args []string) (float64, bool) {
 	cmd := &cobra.Command{}
 	switch args[0] {

@@ -17,7 +17,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-// thresholdFlags say how messages beyond what VELO carries may be eager.
+// thresholdFlags configure eager messages that are longer than VELO carries.
 type thresholdFlags struct {
 	threshold, handshake string
 	start                bool
@@ -25,16 +25,16 @@ type thresholdFlags struct {
 	idle                 time.Duration
 }
 
-// autoThreshold is the value of --eager-threshold with which each pair of ranks finds its own.
+// autoThreshold is the value of --eager-threshold that adapts the threshold of each pair of ranks.
 const autoThreshold = "auto"
 
 func (f *thresholdFlags) add(fs *pflag.FlagSet) {
 	d := bench.DefaultThresholds()
-	fs.StringVar(&f.threshold, "eager-threshold", "", "messages of up to so many `BYTES` are eager; auto: each pair of ranks finds how many, by the overlap that is lost (default: 2048, what VELO carries)")
-	fs.BoolVar(&f.start, "eager-from-start", false, "all pairs have the threshold and its buffers from the start, not from their first such message on")
-	sizeVar(fs, &f.buffers, "eager-buffers", d.Buffers, "bytes of a rank for eager messages that VELO does not carry, at most")
-	fs.DurationVar(&f.idle, "eager-idle", time.Duration(d.Idle/drivers.Nanosecond), "for how long of simulated time such a buffer is not used before it is taken back; 0: for ever")
-	fs.StringVar(&f.handshake, "eager-handshake", threshold.Full.String(), "how a pair changes its threshold: full in-band, or partial, which stops it meanwhile; notready: no buffers, the sender puts where the receive is, and asks again until that is ready")
+	fs.StringVar(&f.threshold, "eager-threshold", "", "largest eager message in `BYTES`; auto: adapt it for each pair of ranks by the lost overlap (default: 2048, the limit of VELO)")
+	fs.BoolVar(&f.start, "eager-from-start", false, "allocate buffers of all pairs at the start instead of at their first such message")
+	sizeVar(fs, &f.buffers, "eager-buffers", d.Buffers, "limit in bytes of a rank's buffers for eager messages longer than 2048 bytes")
+	fs.DurationVar(&f.idle, "eager-idle", time.Duration(d.Idle/drivers.Nanosecond), "simulated time after which an idle buffer is released; 0: never")
+	fs.StringVar(&f.handshake, "eager-handshake", threshold.Full.String(), "protocol of threshold changes: full (in-band), partial (pauses the pair meanwhile), or notready (no buffers: the sender puts into the receive's buffer and retries until it is posted)")
 }
 
 // set completes a configuration.
@@ -47,7 +47,7 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 	}
 	if f.threshold == "" {
 		if name := given(cmd, "eager-from-start", "eager-buffers", "eager-idle", "eager-handshake"); name != "" {
-			return misused("--%s is about eager messages beyond 2048 bytes: add --eager-threshold", name)
+			return misused("--%s applies to eager messages longer than 2048 bytes: add --eager-threshold", name)
 		}
 		return nil
 	}
@@ -59,7 +59,7 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 		}
 		e.Threshold = n
 	} else if f.start {
-		return misused("--eager-from-start: with --eager-threshold auto there is none from the start")
+		return misused("--eager-from-start needs a fixed --eager-threshold, not auto")
 	}
 	switch f.handshake {
 	case threshold.Full.String():
@@ -67,7 +67,7 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 		e.Partial = true
 	case threshold.NotReady.String():
 		if e.NotReady = true; e.Threshold != 0 {
-			return misused("--eager-handshake %s: there are no buffers, so no --eager-threshold %d; expected %s", f.handshake, e.Threshold, autoThreshold)
+			return misused("--eager-handshake %s has no buffers and so no fixed threshold: --eager-threshold %d, expected %s", f.handshake, e.Threshold, autoThreshold)
 		}
 	default:
 		known := []string{threshold.Full.String(), threshold.Partial.String(), threshold.NotReady.String()}
@@ -77,11 +77,11 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 	return nil
 }
 
-// printSteps prints what stencil, halo and eager thresholds have measured.
+// printSteps prints the measurements of stencil, halo and eager thresholds.
 func printSteps(w io.Writer, res *bench.Result) {
 	if res.Rows[0].Exchange != nil {
 		tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
-		fmt.Fprintln(tw, "bytes\tcomputation\tstep\tbegins\twaits\twithout computation\toverlap\t")
+		fmt.Fprintln(tw, "bytes\tcomputation\tstep\tstarting\twaiting\twithout computation\toverlap\t")
 		for _, r := range res.Rows {
 			x, alone, overlap := r.Exchange, "-", "-"
 			if x.Alone > 0 {
@@ -90,7 +90,7 @@ func printSteps(w io.Writer, res *bench.Result) {
 			fmt.Fprintf(tw, "%d\t%v\t%v\t%v\t%v\t%s\t%s\t\n", r.Bytes, x.Computation, x.Overall, x.Begin, x.Wait, alone, overlap)
 		}
 		tw.Flush()
-		fmt.Fprintln(w, "means of all ranks and steps, without the allreduce of each")
+		fmt.Fprintln(w, "means over all ranks and steps, without the allreduce of each step")
 		fmt.Fprintln(w)
 	}
 	for _, r := range res.Rows {
@@ -98,7 +98,7 @@ func printSteps(w io.Writer, res *bench.Result) {
 	}
 }
 
-// allStreams is what the streams of all ranks did.
+// allStreams sums the streams of all ranks.
 func allStreams(ranks []bench.EagerRank) (all threshold.StreamStats) {
 	for _, e := range ranks {
 		if l := e.Streams; l != nil {
@@ -109,13 +109,13 @@ func allStreams(ranks []bench.EagerRank) (all threshold.StreamStats) {
 	return all
 }
 
-// printEager prints what the channels have done up to the end of a row.
+// printEager prints the counters of the channels up to the end of a row.
 func printEager(w io.Writer, r *bench.Row) {
 	if len(r.Eager) == 0 {
 		return
 	}
 	if streams := allStreams(r.Eager); streams.Asked > 0 {
-		fmt.Fprintf(w, "receivers not ready, up to %d bytes: %d streams (%d refused), through which %d messages went; %d puts and probes were refused; %d receives were ready before their message was known, %d after\n\n",
+		fmt.Fprintf(w, "not-ready receivers, up to %d bytes: %d streams (%d refused) with %d messages; %d puts and probes refused; %d receives ready before their message was announced, %d after\n\n",
 			r.Bytes, streams.Streams, streams.Refused, streams.Put, streams.NotReady, streams.Readied, streams.Late)
 		return
 	}
@@ -131,8 +131,8 @@ func printEager(w io.Writer, r *bench.Row) {
 	for _, n := range []int{least, greatest} {
 		lengths = append(lengths, strconv.Itoa(n))
 	}
-	fmt.Fprintf(w, "eager thresholds up to %d bytes: the greatest of a rank are %s; %d changes of channels (%d refused), the longest %v, at most %v of a core\n",
+	fmt.Fprintf(w, "eager thresholds up to %d bytes: largest per rank %s; %d channel changes (%d refused), longest %v, core time at most %v\n",
 		r.Bytes, strings.Join(lengths, " to "), all.Switches/2, all.Refused, all.Longest, all.Spent)
-	fmt.Fprintf(w, "  %d messages in buffers, %d found none; %d bytes of buffers of all ranks (at most %d), %d buffers granted and %d taken back between changes\n\n",
+	fmt.Fprintf(w, "  %d messages in buffers, %d without a free buffer; %d bytes of buffers of all ranks (peak %d), %d buffers granted and %d released between changes\n\n",
 		all.Buffered, all.Short, all.Bytes, all.Most, all.Grown, all.Shrunk)
 }

@@ -12,7 +12,7 @@ func newVersion() *cobra.Command {
 	var asJSON bool
 	cmd := &cobra.Command{
 		Use:   "version",
-		Short: "Print the version, the commit and the hardware description it speaks",
+		Short: "Print the version, the commit and the supported hardware description",
 		Args:  checked(cobra.NoArgs),
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			v := thisVersion()
@@ -28,7 +28,7 @@ func newVersion() *cobra.Command {
 	return cmd
 }
 
-// version is that of the next or the last release: CHANGELOG.md.
+// version is the version of the next or the latest release, see CHANGELOG.md.
 const version = "0.3.0"
 
 // line is what --version prints.

@@ -19,10 +19,10 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// deviceVariable names the device of commands that are given none.
+// deviceVariable is the environment variable with the default device.
 const deviceVariable = "NICLOOP_DEVICE"
 
-// defaultDevice is what stands behind the driver unless somebody says so.
+// defaultDevice is the device of commands without --device.
 func defaultDevice() string {
 	if d := os.Getenv(deviceVariable); d != "" {
 		return d
@@ -40,14 +40,15 @@ func newVM() *cobra.Command {
 	f := &vmFlags{}
 	cmd := &cobra.Command{
 		Use:   "vm [flags] -- COMMAND [ARGUMENT…]",
-		Short: "Run a command in a virtual machine that has the NIC in a PCI slot",
-		Long: `Boot Debian's kernel, unchanged, in QEMU, unchanged (TCG), with the NIC of a device as PCI device ` + vm.Slot + `,
-and run a command there. COMMAND may be nicloop, which is this very program, or one of busybox.
-Its output and its exit code are those of this command. Within, --device is the NIC of the slot
-unless given (the variable ` + deviceVariable + `).
+		Short: "Run a command in a virtual machine with the NIC as a PCI device",
+		Long: `Boot Debian's unmodified kernel in unmodified QEMU (TCG), with the NIC of a device as
+PCI device ` + vm.Slot + `, and run a command there. COMMAND is nicloop (this program) or a
+command of busybox. The output and the exit code of this command are those of COMMAND.
+Inside the guest, the default of --device is the NIC in the slot
+(variable ` + deviceVariable + `).
 
-The NIC reaches the guest's memory by DMA, and interrupts it by MSI-X or INTA. What is booted is made of
-Debian's packages at first (scripts/vm-image) and kept in the user's cache.
+The NIC accesses the guest's memory by DMA and interrupts it by MSI-X or INTA. The boot
+image is made of Debian packages at the first start (scripts/vm-image) and cached.
 
 ` + exitText,
 		Example: `  nicloop vm --device model: -- nicloop device selftest
@@ -60,16 +61,16 @@ Debian's packages at first (scripts/vm-image) and kept in the user's cache.
 	}
 	fs := cmd.Flags()
 	fs.SetInterspersed(false)
-	fs.StringVar(&f.device, "device", "rtl:", "what is behind the slot")
-	fs.StringVar(&f.driver, "driver", "none", "who has the device in the guest: none (files of its BARs, memory in huge pages), uio_pci_generic (INTA too), vfio-pci (behind an IOMMU, MSI-X)")
-	fs.IntVar(&f.nodes, "nodes", 1, "nodes of the system: as many guests run the command, each with one in its slot")
+	fs.StringVar(&f.device, "device", "rtl:", "device in the slot")
+	fs.StringVar(&f.driver, "driver", "none", "driver of the device in the guest: none (BARs as files, memory in huge pages), uio_pci_generic (also INTA), vfio-pci (IOMMU, MSI-X)")
+	fs.IntVar(&f.nodes, "nodes", 1, "nodes of the system; each runs the command in a guest of its own")
 	mebibytesVar(fs, &f.memory, "memory", vm.DefaultMemory>>20, "memory of each guest; a number without a unit counts MiB")
-	fs.BoolVar(&f.console, "console", false, "show what the kernel says, on standard error")
-	fs.BoolVar(&f.times, "times", false, "say how long it took, on standard error")
+	fs.BoolVar(&f.console, "console", false, "print kernel messages on standard error")
+	fs.BoolVar(&f.times, "times", false, "print times on standard error")
 	return cmd
 }
 
-// guestDrivers are who may have the device, and what it is then in the guest.
+// guestDrivers maps a driver to its binding and to the device URI in the guest.
 var guestDrivers = map[string]struct{ bound, uri string }{
 	"none":            {"", "pcie:" + vm.Slot + "?dma=hugepage"},
 	"uio_pci_generic": {"uio_pci_generic", "pcie:" + vm.Slot + "?dma=hugepage"},
@@ -89,7 +90,7 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	if err := provideImage(cmd.Context(), bar.describe); err != nil {
 		return err
 	}
-	sys, err := registry.Open(cmd.Context(), onTheWall(f.device), drivers.Options{Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: vm.Needs, Progress: bar.describe})
+	sys, err := registry.Open(cmd.Context(), freeRunning(f.device), drivers.Options{Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: vm.Needs, Progress: bar.describe})
 	if err != nil {
 		return err
 	}
@@ -109,7 +110,7 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	return worst(errs)
 }
 
-// worst is what guests died of, if any did; else what a command failed with.
+// worst returns the failure of a guest, or else that of a command.
 func worst(errs []error) error {
 	var died []error
 	for _, err := range errs {
@@ -123,7 +124,7 @@ func worst(errs []error) error {
 	return errors.Join(errs...)
 }
 
-// mostGuests is what one machine has memory for.
+// mostGuests limits the memory that guests take.
 const mostGuests = 8
 
 // one runs one guest.
@@ -133,7 +134,7 @@ func (f *vmFlags) one(cmd *cobra.Command, c vm.Config) error {
 	}
 	res, err := vm.Run(cmd.Context(), c)
 	for _, w := range []io.Writer{c.Stdout, c.Stderr} {
-		if l, ok := w.(*linesOf); ok && len(l.line) > 0 { // a last one without an end
+		if l, ok := w.(*linesOf); ok && len(l.line) > 0 { // a last line without a newline
 			_, _ = l.Write([]byte("\n"))
 		}
 	}
@@ -154,14 +155,14 @@ func (f *vmFlags) one(cmd *cobra.Command, c vm.Config) error {
 	return nil
 }
 
-// linesOf says of each line which guest it comes from. Guests print side by side.
+// linesOf prefixes each line with its node, because guests print concurrently.
 type linesOf struct {
 	to   io.Writer
 	node int
 	line []byte
 }
 
-// oneLine is held while a line is printed.
+// oneLine is locked while a line is printed.
 var oneLine sync.Mutex
 
 func (l *linesOf) Write(b []byte) (int, error) {
@@ -181,7 +182,7 @@ func (l *linesOf) Write(b []byte) (int, error) {
 	}
 }
 
-// provideImage makes the image if there is none and the source of this program is here.
+// provideImage makes the boot image if there is none and the source of this program is available.
 func provideImage(ctx context.Context, tell func(string)) error {
 	dir, err := vm.ImageDir()
 	if err != nil {
@@ -196,7 +197,7 @@ func provideImage(ctx context.Context, tell func(string)) error {
 	if !isFile(script) {
 		return missing
 	}
-	tell("making what is booted, once")
+	tell("making the boot image, once")
 	if text, err := exec.CommandContext(ctx, script, dir).CombinedOutput(); err != nil {
 		return errors.Join(missing, fmt.Errorf("%w: %s: %w\n%s", drivers.ErrEnvironment, script, err, text))
 	}
