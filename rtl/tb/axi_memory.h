@@ -65,8 +65,9 @@ enum class Order {
   kOrders,
 };
 
-// The READYs of a slave that takes a burst at a time, for benches with a memory of their own. Behind
-// every burst another order is drawn. A slave without stalls (always) keeps its READYs asserted.
+// The READYs of a slave that takes a burst at a time, for benches with a memory of their own.
+// Behind every burst another order is drawn. A slave without stalls (always) keeps its READYs
+// asserted.
 struct Readys {
   Random& random;
   Order order = Order::kAny;
