@@ -2,7 +2,6 @@ package runs
 
 import (
 	"bytes"
-	"encoding/json"
 	"path"
 	"slices"
 	"strings"
@@ -16,7 +15,7 @@ func (s *Store) List() (list []Run, err error) {
 		list = nil
 		return tx.Bucket(runBucket).ForEach(func(_, text []byte) error {
 			var r Run
-			if err := json.Unmarshal(text, &r); err != nil {
+			if err := decode(text, &r); err != nil {
 				return err
 			}
 			list = append(list, r)
@@ -36,7 +35,7 @@ func (s *Store) Get(id uint64) (run Run, list []Record, err error) {
 		}
 		return prefixed(tx.Bucket(recordBucket), number(id), func(_, text []byte) error {
 			var r Record
-			if err := json.Unmarshal(text, &r); err != nil {
+			if err := decode(text, &r); err != nil {
 				return err
 			}
 			list = append(list, r)
@@ -77,7 +76,7 @@ func (s *Store) Fresh(device string) (seed int64, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		return tx.Bucket(historyBucket).ForEach(func(_, text []byte) error {
 			var p Point
-			if err := json.Unmarshal(text, &p); err != nil {
+			if err := decode(text, &p); err != nil {
 				return err
 			}
 			if p.Device == device && p.Seed >= seed && p.Seed < 1<<62 {
@@ -93,7 +92,7 @@ func (s *Store) Fresh(device string) (seed int64, err error) {
 func (s *Store) Green(test, device string, seed int64) (g Green, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		if text := tx.Bucket(greenBucket).Get(subject(test, device, seed)); text != nil {
-			return json.Unmarshal(text, &g)
+			return decode(text, &g)
 		}
 		return nil
 	})
@@ -106,7 +105,7 @@ func (s *Store) History(test string) (list []Point, err error) {
 		list = nil
 		return prefixed(tx.Bucket(historyBucket), []byte(test+"\x00"), func(_, text []byte) error {
 			var p Point
-			if err := json.Unmarshal(text, &p); err != nil {
+			if err := decode(text, &p); err != nil {
 				return err
 			}
 			list = append(list, p)
@@ -129,7 +128,7 @@ func (s *Store) Trend(pattern, device string) (list []Point, err error) {
 		list = nil
 		return prefixed(tx.Bucket(historyBucket), []byte(fixed), func(_, text []byte) error {
 			var p Point
-			if err := json.Unmarshal(text, &p); err != nil {
+			if err := decode(text, &p); err != nil {
 				return err
 			}
 			if ok, _ := path.Match(pattern, p.Test); ok && (device == "" || device == p.Device) {
@@ -164,7 +163,7 @@ func forget(tx *bolt.Tx, id uint64) error {
 	var keys, points [][]byte
 	err := prefixed(tx.Bucket(recordBucket), number(id), func(k, text []byte) error {
 		var r Record
-		if err := json.Unmarshal(text, &r); err != nil {
+		if err := decode(text, &r); err != nil {
 			return err
 		}
 		keys = append(keys, slices.Clone(k))

@@ -330,7 +330,7 @@ func add(tx *bolt.Tx, run *Run, r *Record) error {
 	key := subject(r.Test, r.Device, r.Seed)
 	if r.Status == passed {
 		greens, green := tx.Bucket(greenBucket), Green{}
-		if text := greens.Get(key); text != nil && json.Unmarshal(text, &green) == nil && green.Cycles < r.Cycles {
+		if text := greens.Get(key); text != nil && decode(text, &green) == nil && green.Cycles < r.Cycles {
 			was := green
 			r.Slower = &was
 		}
@@ -381,5 +381,13 @@ func getRun(tx *bolt.Tx, id uint64) (r Run, err error) {
 	if text == nil {
 		return r, fmt.Errorf("%w: number %d; nicloop runs list shows which there are", ErrNone, id)
 	}
-	return r, json.Unmarshal(text, &r)
+	return r, decode(text, &r)
+}
+
+// decode reads a value of the store. What is not JSON of its type is damage.
+func decode(text []byte, v any) error {
+	if err := json.Unmarshal(text, v); err != nil {
+		return fmt.Errorf("%w: the memory of runs: %w: a record: %w", drivers.ErrEnvironment, ErrDamaged, err)
+	}
+	return nil
 }

@@ -1,13 +1,15 @@
 package sweep
 
 import (
+	"bytes"
 	"encoding/csv"
-	"errors"
 	"fmt"
-	"os"
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 // A Change is a number that an older sweep does not agree about.
@@ -79,22 +81,22 @@ func (o *oldTable) get(row []string, column string) string {
 }
 
 func readTable(file string, t *Table) (*oldTable, error) {
-	f, err := os.Open(file)
+	text, err := userfile.Read(file, userfile.LogLimit)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := csv.NewReader(f).ReadAll()
-	if err := errors.Join(err, f.Close()); err != nil {
-		return nil, err
+	rows, err := csv.NewReader(bytes.NewReader(text)).ReadAll()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %s: expected rows.csv of a sweep: %w", drivers.ErrConfig, file, err)
 	}
 	if len(rows) == 0 {
-		return nil, fmt.Errorf("%s is empty", file)
+		return nil, fmt.Errorf("%w: %s is empty: expected rows.csv of a sweep", drivers.ErrConfig, file)
 	}
 	o := &oldTable{columns: rows[0], rows: rows[1:]}
 	for _, name := range t.Columns[:t.Keys] {
 		i := slices.Index(o.columns, name)
 		if i < 0 {
-			return nil, fmt.Errorf("%s has no column %s: it is of another sweep", file, name)
+			return nil, fmt.Errorf("%w: %s has no column %s: it is of another sweep", drivers.ErrConfig, file, name)
 		}
 		o.keys = append(o.keys, i)
 	}

@@ -5,6 +5,7 @@ import (
 	"math/rand"
 	"testing"
 
+	"github.com/nicloop/nicloop/host/match"
 	"github.com/stretchr/testify/require"
 )
 
@@ -61,14 +62,25 @@ func FuzzHeader(f *testing.F) {
 	b := make([]byte, HeaderBytes)
 	Header{Tag: 5, Length: 100, Seq: 7, Comm: 1}.Put(b)
 	f.Add(b)
+	b = make([]byte, HeaderBytes+extensionBytes)
+	Header{Tag: 5, Length: 100, Seq: 7, Comm: 1}.Put(b)
+	putExtension(b, &match.Envelope{High: 3, Bits: 1 << 40})
+	f.Add(b)
 	f.Add([]byte{1})
 	f.Fuzz(func(t *testing.T, b []byte) {
 		h, err := ParseHeader(1, b)
 		if err != nil {
 			return
 		}
-		out := make([]byte, HeaderBytes)
+		w, body, err := parseExtension(1, b)
+		if err != nil {
+			return
+		}
+		out := make([]byte, len(b)-len(body))
 		h.Put(out)
-		require.Equal(t, b[:HeaderBytes], out)
+		if w.Set {
+			putExtension(out, &match.Envelope{High: w.High, Bits: w.Data})
+		}
+		require.Equal(t, b[:len(b)-len(body)], out)
 	})
 }

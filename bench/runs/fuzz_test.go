@@ -1,0 +1,61 @@
+package runs
+
+import (
+	"path/filepath"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+	bolt "go.etcd.io/bbolt"
+)
+
+// putText writes the text of a run and of its only record.
+func putText(t testing.TB, s *Store, run, record []byte) (id uint64) {
+	t.Helper()
+	id, err := s.Begin(Run{Verb: "regress", Device: "model:", Began: time.Unix(1, 0)})
+	require.NoError(t, err)
+	require.NoError(t, s.update(func(tx *bolt.Tx) error {
+		if err := tx.Bucket(recordBucket).Put(append(number(id), 'x'), record); err != nil {
+			return err
+		}
+		return tx.Bucket(runBucket).Put(number(id), run)
+	}))
+	return id
+}
+
+// A record that is not JSON is damage, and damage is an environment error.
+func TestDamagedRecord(t *testing.T) {
+	s := store(t)
+	id := putText(t, s, []byte(`{"verb":"regress"}`), []byte(`{"test":`))
+	_, _, err := s.Get(id)
+	require.ErrorIs(t, err, ErrDamaged)
+	_, err = s.List()
+	require.NoError(t, err)
+}
+
+// Whatever the values of a store are, its readers return an error or what they have read.
+func FuzzRecords(f *testing.F) {
+	f.Add([]byte(`{"verb":"regress","device":"model:"}`), []byte(`{"test":"a/b","seed":1,"status":"PASS"}`))
+	f.Add([]byte(`null`), []byte(`[]`))
+	dir := f.TempDir()
+	f.Fuzz(func(t *testing.T, run, record []byte) {
+		s := At(filepath.Join(dir, "runs.db"))
+		id := putText(t, s, run, record)
+		if _, _, err := s.Get(id); err != nil {
+			require.ErrorIs(t, err, ErrDamaged)
+		}
+		for _, read := range []func() error{
+			func() error { _, err := s.List(); return err },
+			func() error { _, _, err := s.Last("regress", "model:"); return err },
+			func() error { _, err := s.Fresh("model:"); return err },
+			func() error { _, err := s.History("a/b"); return err },
+			func() error { _, err := s.Trend("*", "model:"); return err },
+		} {
+			_ = read()
+		}
+		require.NoError(t, s.update(func(tx *bolt.Tx) error {
+			return tx.Bucket(recordBucket).Delete(append(number(id), 'x'))
+		}))
+		require.NoError(t, s.update(func(tx *bolt.Tx) error { return tx.Bucket(runBucket).Delete(number(id)) }))
+	})
+}
