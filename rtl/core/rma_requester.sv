@@ -412,7 +412,8 @@ module rma_requester #(
       if (ended) begun[noti_vpid] <= begun[noti_vpid] - 1'b1;
     end
   end
-  assign ev_error = fails || (retire && job.notifies && !job.packet);
+  // An error that is not told, because a read before it has failed, does not count.
+  assign ev_error = fails || (retire && job.notifies && !job.packet && !cancelled[0]);
 
   assign idle   = state == IDLE && waiting == '0 && send_idle && clear[4];
   assign active = state != IDLE || begin_one || job_valid || send_active || !clear[4];

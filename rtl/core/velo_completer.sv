@@ -279,7 +279,8 @@ module velo_completer #(
   assign m_wdata = m_wlast ? slot : quad & keep;
 
   assign idle   = !framed && !orphan && full == '0 && await_level == '0;
-  assign active = take || done || (have && !(stall && !look_timed) && (room || ended)) ||
+  // A packet is dropped, and the time of a full mailbox runs, also while all answers are awaited.
+  assign active = take || done || refused || (stall ? look_timed : have && (room || ended)) ||
                   (m_awvalid && m_awready) || (m_wvalid && m_wready) || m_bvalid || ended || table_busy;
 
 `ifndef SYNTHESIS

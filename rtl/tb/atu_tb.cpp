@@ -262,9 +262,12 @@ unsigned round(Test* t, unsigned pages) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.reset();
+  for (unsigned i = 0; i < 16; ++i) {
+    t.top.rd_table = i, t.settle();
+    CHECK((t.top.rd_pages & 0xffffff) == 0, "table %u has %u pages after reset", i, t.top.rd_pages & 0xffffff);
+  }
   for (unsigned i = 0; i < kTables; ++i) write_table(&t, i, 0x100000 * (i + 1), 10 + 10 * i, i % 3);
   random_traffic(&t);
 
@@ -274,3 +277,5 @@ int main(int argc, char** argv) {
   unsigned first = round(&t, 32), again = round(&t, 32), more = round(&t, 64);
   CHECK(first == 32 && again == 0 && more == 32, "%u, %u, %u reads, expected 32, 0, 32", first, again, more);
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

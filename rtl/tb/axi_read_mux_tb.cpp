@@ -69,8 +69,7 @@ struct Test : tb::Bench<Vaxi_read_mux> {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.reset();
   for (int phase = 0; phase < 60; ++phase) {
     t.memory.mood = tb::moods(t.random);
@@ -91,3 +90,5 @@ int main(int argc, char** argv) {
     CHECK(t.served[u] > 100 && t.served[u] + 1 >= t.served[0] && t.served[u] <= t.served[0] + 1, "unit %d served %u times, unit 0 %u times", u, t.served[u], t.served[0]);
   }
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

@@ -92,8 +92,7 @@ struct Test : tb::Bench<Vaxi_write_mux> {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.reset();
   for (int phase = 0; phase < 60; ++phase) {
     t.memory.mood = tb::moods(t.random);
@@ -115,3 +114,5 @@ int main(int argc, char** argv) {
     CHECK(a > 100 && a + 1 >= b && a <= b + 1, "unit %d served %u times, unit 0 %u times", u, a, b);
   }
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

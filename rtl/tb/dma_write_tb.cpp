@@ -86,8 +86,7 @@ struct Test : tb::Bench<Vdma_write> {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.store.bad_per_1000 = 20;
   t.reset();
   size_t most = 0;
@@ -109,3 +108,5 @@ int main(int argc, char** argv) {
   for (int i = 0; i < 3300; ++i) t.step(100, true);
   CHECK(t.finished - before >= 99, "%u writes of 256 bytes in 3300 cycles, expected 100", t.finished - before);
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

@@ -233,8 +233,7 @@ void rate_zero(Test* t) {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.reset();
   dependent_slave(&t);
   rate_zero(&t);
@@ -244,3 +243,5 @@ int main(int argc, char** argv) {
   long_run(&t, 3, 7, 128);  // with room for one burst, it would wait for the whole cycle in which the last has drained
   long_run(&t, 1, 1, 1024);
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

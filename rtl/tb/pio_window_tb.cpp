@@ -373,8 +373,7 @@ struct Test : tb::Bench<Vpio_window> {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.top.here = kNode;
   t.top.nodes = TB_NODES;
   t.reset();
@@ -422,3 +421,5 @@ int main(int argc, char** argv) {
   while (!t.bus.empty() || !t.open.empty() || t.judged || !t.flits.empty()) t.step(100, 100, 100, 100, 100);
   CHECK(tb::cycle - start <= kLines * 9 + 13, "%u lines took %llu cycles", kLines, (unsigned long long)(tb::cycle - start));
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

@@ -69,6 +69,16 @@ module regfile_dut (
     output logic [nicloop_pkg::VPIDS:0] irq_lines,
     output logic        wr_take,  // a write is done
     output logic        rd_look,  // a read looks at tables
+    input  logic        ev_link_failure,
+    input  logic        ev_rma_error,
+    input  logic [6:0]  rma_reason,
+    input  logic [15:0] rma_src,
+    input  logic [15:0] rma_dst,
+    input  logic [9:0]  rma_length,
+    input  logic        ev_noti_irq,
+    input  logic [3:0]  noti_vpid,
+    output logic        writes,
+    output logic        active,
     output logic        idle
 );
   assign wr_take = u_regs.wr_take;
@@ -109,13 +119,10 @@ module regfile_dut (
   regfile #(.VC_DEPTH(9), .PORTS(5)) u_regs (
       .slept(64'h0), .here(12'd4), .nodes(12'd6), .dims({8'd1, 8'd2, 8'd3}),
       .ev_rx_packet(ended && !ended_bad && !ended_lost), .ev_rx_irq(ended_irq), .arrival_vpid(ended_vpid),
-      .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused), .ev_link_failure(1'b0), .writes(),
-      .active(),
+      .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused),
       // RMA is the business of rma_regs.
       .x_wr_known(domain_wr_known), .x_wr_writable(ext_wr_writable || domain_writable),
-      .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known), .x_rd_value(domain_value), .x_busy(1'b0),
-      .ev_rma_error(1'b0), .rma_reason('0), .rma_src('0), .rma_dst('0), .rma_length('0), .ev_noti_irq(1'b0),
-      .noti_vpid('0), .*
+      .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known), .x_rd_value(domain_value), .x_busy(1'b0), .*
   );
   /* verilator lint_on PINCONNECTEMPTY */
   mailbox_table u_table (

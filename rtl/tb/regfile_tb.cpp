@@ -6,6 +6,7 @@
 // - random accesses and events against a model of all registers; base and size of a ring that is on
 //   stand still;
 // - interrupt: set by events, cleared by writing 1, an event wins over a clear, masked to the line;
+// - idle is high exactly when no access is outstanding; CYCLES counts from reset;
 // - ERROR_INFO keeps the first error until it is cleared;
 // - mailboxes: ring position, full, number of the next packet; switching on resets the pointers,
 //   writing an enabled mailbox's switches again does not; a ring of no slots is off; while slots
@@ -149,6 +150,8 @@ struct Test : tb::Bench<Vregfile> {
     top.tx_reason = 1 + random.below(3), top.rx_reason = 4 + random.below(5);
     top.tx_src = random.next(), top.tx_dst = random.next(), top.tx_length = random.below(1024);
     top.rx_src = random.next(), top.rx_dst = random.next(), top.rx_length = random.below(1024);
+    top.ev_rma_error = event(), top.rma_reason = 1 + random.below(15), top.rma_src = random.next(), top.rma_dst = random.next();
+    top.rma_length = random.below(1024), top.ev_link_failure = event(), top.ev_noti_irq = event(), top.noti_vpid = random.below(16);
     top.ev_strangers = event() ? random.below(8) : 0, top.stranger_header = random.next(), top.stranger_pdid = random.next();
     top.descriptors = random.below(8), top.fragments = random.below(17), top.lines = random.below(16);
     top.restart = event(), top.restart_vpid = random.below(16);
@@ -187,15 +190,17 @@ struct Test : tb::Bench<Vregfile> {
     if (top.overflow) ++b.overflows, b.overflowed = true;
     if (top.begun) b.overflowed = false;
     uint64_t set = 0;
-    if (top.ev_tx_error || top.ev_rx_drop || top.route_errors) set |= NICLOOP_IRQ_STATUS_ERROR_MASK;
+    if (top.ev_tx_error || top.ev_rx_drop || top.ev_rma_error || top.ev_link_failure || top.route_errors) set |= NICLOOP_IRQ_STATUS_ERROR_MASK;
     if ((top.stall && !stalled) || top.ev_ring_stall) set |= NICLOOP_IRQ_STATUS_STALL_MASK;
     if (commit && (e.ctrl & NICLOOP_MBOX_CTRL_IRQ_ARRIVAL_MASK)) set |= 1u << top.ended_vpid;
+    if (top.ev_noti_irq) set |= 1ull << (NICLOOP_IRQ_STATUS_NOTI_LSB + top.noti_vpid);
     bool clear_error = write_now && write_addr == NICLOOP_REG_ERROR_INFO && (write_data & 1);
     if (write_now && write_addr == NICLOOP_REG_IRQ_STATUS) status &= ~write_data;
     status |= set;
     if (clear_error) error = 0;
     if (!(error & 1) && top.ev_tx_error) error = pack_error(top.tx_reason, top.tx_src, top.tx_dst, top.tx_length);
     if (!(error & 1) && top.ev_rx_drop) error = pack_error(top.rx_reason, top.rx_src, top.rx_dst, top.rx_length);
+    if (!(error & 1) && top.ev_rma_error) error = pack_error(top.rma_reason, top.rma_src, top.rma_dst, top.rma_length);
     unsigned strangers = unsigned(__builtin_popcount(top.ev_strangers));
     counters[NICLOOP_REG_DOMAIN_REFUSED] += strangers;
     if (strangers)
@@ -230,6 +235,18 @@ struct Test : tb::Bench<Vregfile> {
     CHECK(top.irq == ((status & mask) != 0), "irq %u with status %05llx, mask %05llx", top.irq, (unsigned long long)status, (unsigned long long)mask);
   }
 
+  // An access is outstanding from its request to its answer.
+  void check_idle() {
+    bool writes = write_open || top.s_awvalid || top.s_wvalid || top.s_bvalid, reads = read_open || top.s_arvalid || top.s_rvalid;
+    CHECK(top.writes == writes && top.idle == !(writes || reads) && top.active == !top.idle, "writes %u, idle %u, active %u; outstanding: write %u, read %u",
+          top.writes, top.idle, top.active, writes, reads);
+    if (top.s_bvalid && top.s_bready) write_open = false;
+    if (top.s_rvalid && top.s_rready) read_open = false;
+    if (top.s_awvalid && top.s_awready) write_open = true;
+    if (top.s_arvalid && top.s_arready) read_open = true;
+  }
+  bool write_open = false, read_open = false;
+
   void lose(unsigned vpid) {
     for (Slot& f : flying) f.lost = f.lost || f.vpid == vpid;
   }
@@ -237,6 +254,7 @@ struct Test : tb::Bench<Vregfile> {
   // The edge of a cycle whose inputs are settled.
   void step(bool write_ok) {
     check_look();
+    check_idle();
     uint32_t ahead[16];  // as the next cycle's read pointers are compared with it
     for (unsigned v = 0; v < 16; ++v) ahead[v] = box[v].ahead;
     write_now = write_ok && top.wr_take;
@@ -256,6 +274,7 @@ struct Test : tb::Bench<Vregfile> {
     edge();
   }
 
+  uint64_t looked = 0, began = 0;  // cycles of the last look at the counters, and of the last one of reset
   struct Result {
     unsigned wait, resp;
     uint64_t data;
@@ -287,6 +306,7 @@ struct Test : tb::Bench<Vregfile> {
       bool aw_done = top.s_awvalid && top.s_awready, w_done = top.s_wvalid && top.s_wready, ar_done = top.s_arvalid && top.s_arready;
       bool known = registers.count(raddr) != 0;
       if (writing && top.wr_take) want = write_resp(waddr, strobe);
+      if (top.rd_look) looked = tb::cycle;
       if (top.rd_look && known && event_percent == 0 && raddr != NICLOOP_REG_CYCLES) {
         r.data = expected(raddr);
       }
@@ -301,6 +321,7 @@ struct Test : tb::Bench<Vregfile> {
         unsigned expect = known ? 0 : 3;
         CHECK(top.s_rresp == expect, "read of %05x: answer %u, expected %u", raddr, top.s_rresp, expect);
         bad += !known;
+        CHECK(raddr != NICLOOP_REG_CYCLES || top.s_rdata == looked - began, "CYCLES is %llu, expected %llu", (unsigned long long)top.s_rdata, (unsigned long long)(looked - began));
         if (event_percent == 0 && raddr != NICLOOP_REG_CYCLES && !writing) {
           CHECK(top.s_rdata == r.data, "read of %05x (%s): %llx, expected %llx", raddr, known ? registers[raddr].name : "hole",
                 (unsigned long long)top.s_rdata, (unsigned long long)r.data);
@@ -336,10 +357,10 @@ struct Test : tb::Bench<Vregfile> {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.top.tx_level = 0x5512345678, t.top.rx_level = 0x66669abcdef0;
   t.reset();
+  t.began = tb::cycle;
   for (int i = 0; i < 20; ++i) t.tick();  // the mailbox table clears itself
 
   // The whole map and its surroundings.
@@ -409,3 +430,5 @@ int main(int argc, char** argv) {
       for (int i = 0; i < 20; ++i) t.tick();
     }
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

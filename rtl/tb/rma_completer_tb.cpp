@@ -12,7 +12,7 @@
 
 namespace {
 
-constexpr unsigned kHere = 3;
+constexpr unsigned kHere = 3, kMoves = 9;  // kMoves: no answer is for it
 
 struct Event {
   bool refusal;        // an error for the responder; else a notification
@@ -30,6 +30,9 @@ struct Test : tb::Bench<Vrma_completer> {
   tb::Notifier notifier{random};
   tb::Feeder feeder{random};
   tb::Fences fences{random};
+  tb::Inside inside;
+  tb::Activity activity;
+  unsigned errors = 0, failed = 0;  // reported; foreseen
   std::deque<Event> expected;
   std::deque<unsigned> drops;
   std::deque<uint64_t> awaited;  // addresses of bursts without an answer
@@ -43,6 +46,7 @@ struct Test : tb::Bench<Vrma_completer> {
     static const unsigned requests[] = {NICLOOP_PACKET_TYPE_RMA_PUT, NICLOOP_PACKET_TYPE_RMA_IMM_PUT, NICLOOP_PACKET_TYPE_RMA_NOTI};
     static const unsigned answers[] = {NICLOOP_PACKET_TYPE_RMA_GET_RSP, NICLOOP_PACKET_TYPE_RMA_LOCK_RSP, NICLOOP_PACKET_TYPE_RMA_ERROR};
     unsigned kind = whole ? 0 : unsigned(random.below(3)), type = TB_ANSWERS ? answers[kind] : requests[kind], vpid = unsigned(random.below(16));
+    if (TB_ANSWERS && vpid == kMoves) vpid = 0;
     bool mine = whole || !random.percent(4), data = kind == 0 || (!TB_ANSWERS && kind == 1);
     if (!mine) type = TB_ANSWERS ? requests[kind] : answers[kind];
     unsigned bytes = whole ? NICLOOP_RMA_MTU : kind == 0 ? 1 + unsigned(random.below(random.percent(50) ? 16 : NICLOOP_RMA_MTU)) : data ? 1 + unsigned(random.below(8)) : 8;
@@ -86,7 +90,7 @@ struct Test : tb::Bench<Vrma_completer> {
         if (!store.bad(at + i)) after.written[at + i] = uint8_t(payload[1 + i / 8] >> i % 8 * 8);
       if (store.bad(at, bytes)) code = NICLOOP_RMA_ERROR_DMA;
     }
-    ++codes[code];
+    ++codes[code], failed += code != 0;
     bool error = TB_ANSWERS && kind == 2, last = FIELD(h, HEADER_OP) & NICLOOP_RMA_OP_LAST_MASK;
     if (code != 0 && !TB_ANSWERS) {
       expected.push_back({true, h, ext, code, {}, stamp, serial});
@@ -108,6 +112,9 @@ struct Test : tb::Bench<Vrma_completer> {
     top.here = kHere;
     writes.drive(top), atu.drive(top), notifier.drive(top), feeder.drive(top), fences.drive(top, fence);
     top.err_ready = 0;
+    // A process that gets the domain it has, or one for which no answer comes.
+    top.moves = random.percent(20), top.wr_vpid = TB_ANSWERS ? kMoves : random.below(16);
+    top.wr_pdid = top.stamps[top.wr_vpid] & 0xffff;
     settle();
     top.err_ready = top.err_valid && random.percent(take_error);
     settle();
@@ -117,6 +124,7 @@ struct Test : tb::Bench<Vrma_completer> {
       drops.pop_front(), ++dropped;
     }
     taken += top.ev_rx, strangers += top.ev_stranger;
+    look_at_rest();
     judge_refusal();
     fences.clock(top, atu);
     if (top.m_bvalid && top.m_bready) fences.end(awaited.front()), awaited.pop_front();
@@ -124,6 +132,32 @@ struct Test : tb::Bench<Vrma_completer> {
     judge_note();
     writes.done.clear();
     edge();
+  }
+
+  void look_at_rest() {
+    errors += top.ev_error;
+    activity.clock(top.active, tb::bits(top.in_valid && top.in_ready, top.ev_drop, top.ev_rx, top.atu_valid, top.m_awvalid, top.m_wvalid, top.m_bvalid),
+                   tb::bits(top.noti_valid, top.err_valid, top.m_awvalid, top.m_wvalid, top.atu_valid));
+    if (!inside.cutting(top)) {
+      CHECK(top.idle == inside.none(), "idle %u, %d packets inside", top.idle, inside.whole);
+      CHECK(top.busy == (inside.whole > 0), "busy %u, %d packets inside", top.busy, inside.whole);
+    }
+    still = inside.none() && !top.in_valid ? still + 1 : 0;
+    CHECK(still < 4 || !top.active, "active, and nothing is inside");
+    inside.clock(top, int(top.ev_rx) + int(top.ev_drop));
+  }
+  unsigned still = 0;  // cycles in which nothing was inside
+  // Nobody takes a notification or an error: the unit stops by itself.
+  void stand_still() {
+    unsigned take[] = {notifier.take, take_error};
+    notifier.take = take_error = 0;
+    while (feeder.flits.size() < 1500) send();
+    for (int i = 0; i < 6000; ++i) step();
+    for (int i = 0; i < 10; ++i) {
+      step();
+      CHECK(!top.active, "active, and nothing can move");
+    }
+    notifier.take = take[0], take_error = take[1];
   }
 
   // Asked for before the memory has answered for the data, or never.
@@ -159,8 +193,7 @@ struct Test : tb::Bench<Vrma_completer> {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.store.space = (1ull << tb::kSerial) - 1;
   t.top.rma_on = 0xffff;
   tb::give_stamps(t.top, t.random);
@@ -176,6 +209,7 @@ int main(int argc, char** argv) {
       if (t.feeder.flits.size() < 80 && t.random.percent(ask)) t.send();
       t.step();
     }
+    if (phase % 10 == 3) t.stand_still();
     t.fence = 0;
     // What lost its tail ends with the next head.
     while (t.feeder.open) t.send();
@@ -183,6 +217,8 @@ int main(int argc, char** argv) {
       CHECK(i < 400000, "stuck: %zu events, %zu drops, %zu flits, %u of %u packets", t.expected.size(), t.drops.size(), t.feeder.flits.size(), t.taken, t.good);
       t.step();
     }
+    for (int i = 0; i < 10; ++i) t.step();
+    CHECK(t.errors == t.failed, "%u errors reported, expected %u", t.errors, t.failed);
     for (const auto& [at, byte] : t.after.written) CHECK(t.store.get(at) == byte, "byte %llx is %02x, expected %02x", (unsigned long long)at, t.store.get(at), byte);
     CHECK(t.store.written.size() == t.after.written.size(), "%zu bytes were written, expected %zu", t.store.written.size(), t.after.written.size());
   }
@@ -209,7 +245,7 @@ int main(int argc, char** argv) {
   t.whole = false;
   for (int round = 0; round < 20; ++round) {
     t.notifier.take = t.take_error = t.fence = 0;
-    for (int i = 0; i < 400; ++i) {
+    for (int i = 0; i < 800; ++i) {
       if (t.feeder.flits.size() < 80) t.send();
       t.step();
     }
@@ -221,3 +257,5 @@ int main(int argc, char** argv) {
     for (int i = 0; i < 200; ++i) t.step();
   }
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

@@ -33,9 +33,11 @@ struct Test : tb::Bench<Vrma_requester> {
   tb::Notifier notifier{random};
   tb::Sink sink{random};
   tb::Fences fences{random};
+  tb::Activity activity;
   std::deque<Descriptor> queue[16];
   std::deque<Event> expected[16];
   unsigned packets = 0, notes = 0, kinds[16] = {}, fence = 0, processes = 16, puts = 0, purged = 0, dead = 0;  // kinds: error notifications by code
+  unsigned errors = 0, quiet = 0, quiet_cycles = 0;  // quiet: cycles without work since idle rose
 
   using Bench::Bench;
 
@@ -101,6 +103,8 @@ struct Test : tb::Bench<Vrma_requester> {
     if (command == NICLOOP_RMA_COMMAND_IMM_PUT) bytes = 1 + random.below(8);
     Descriptor d{{0, random.next() & mask, random.next() & mask}};
     if (command == NICLOOP_RMA_COMMAND_FCAA) d.word[2] &= ~3ull;
+    for (int i = 1; i < 3; ++i)
+      if (random.percent(15)) d.word[i] |= 0xff0;  // the 4 KB end soon
     if (whole) d.word[1] &= ~4095ull, d.word[2] &= ~4095ull;
     unsigned node = unsigned(random.below(kNodes));
     if (!whole && random.percent(8)) {
@@ -149,9 +153,43 @@ struct Test : tb::Bench<Vrma_requester> {
     }
     fences.clock(top, atu);
     if (ends) fences.end(ending);
+    look_at_rest();
     atu.clock(top, 0), notifier.clock(top), sink.clock(top), memory.clock(top);
     judge();
     edge();
+  }
+
+  // idle and active against the work that is left, which of dead descriptors is not known; and the
+  // count of fragments.
+  void look_at_rest() {
+    errors += top.ev_error;
+    CHECK(top.ev_packet == (top.tx_valid && top.tx_ready && top.tx_tail), "ev_packet %u", top.ev_packet);
+    activity.clock(top.active, tb::bits(top.tx_valid && top.tx_ready, top.noti_done, top.m_arvalid, top.m_rvalid, top.pop, top.ev_error, top.atu_valid),
+                   tb::bits(top.tx_valid, top.noti_valid, top.m_arvalid, top.atu_valid));
+    bool work = top.waiting != 0;
+    for (unsigned v = dead ? 8 : 0; v < 16; ++v) work = work || !expected[v].empty();
+    CHECK(!top.idle || !work, "idle with work to do");
+    bool rests = !work && dead == 0;
+    CHECK(top.idle || quiet == 0 || !rests, "not idle any more, and nothing was posted");
+    quiet = rests && top.idle ? quiet + 1 : 0;
+    CHECK(quiet < 4 || !top.active, "active, %u cycles behind the last work", quiet);
+    quiet_cycles += quiet > 4;
+    top.level_vpid = top.noti_valid ? top.noti_vpid : random.below(16);
+    settle();
+    CHECK(!top.noti_valid || top.level_of > 0, "VPID %u: no fragments counted, but a notification", top.noti_vpid);
+    CHECK(!top.idle || top.level_of == 0, "VPID %u: idle with %u fragments counted", top.level_vpid, top.level_of);
+  }
+  // The network and the notifier take nothing: the unit stops by itself.
+  void stand_still() {
+    unsigned take[] = {notifier.take, sink.take};
+    notifier.take = sink.take = 0, memory.mood = {}, atu.delay = 3;
+    for (int i = 0; i < 2500; ++i) post(50, false), step();
+    for (int i = 0; i < 10; ++i) {
+      step();
+      CHECK(!top.active, "active, and nothing can move");
+    }
+    CHECK(!top.idle, "idle with %u descriptors", waiting_of(16));
+    notifier.take = take[0], sink.take = take[1];
   }
 
   void judge() {
@@ -188,12 +226,20 @@ struct Test : tb::Bench<Vrma_requester> {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.store.space = (1ull << tb::kSerial) - 1;
   tb::give_stamps(t.top, t.random);
   t.reset();
   for (int i = 0; i < 20; ++i) t.step();
+  // After reset the turn is at the lowest number.
+  unsigned lowest = 1 + unsigned(t.random.below(14));
+  for (unsigned v : {lowest, 15u}) t.queue[v].push_back(t.make(false)), t.foresee(v, t.queue[v].back());
+  for (int i = 0; i < 3; ++i) t.step();
+  CHECK(t.top.head_vpid == lowest, "VPID %u is served first, expected %u", t.top.head_vpid, lowest);
+  for (int i = 0; !t.drained(); ++i) {
+    CHECK(i < 40000, "stuck");
+    t.step();
+  }
   for (int phase = 0; phase < 80; ++phase) {
     t.store.bad_per_1000 = t.random.percent(50) ? 10 : 150, t.atu.bad_per_100 = 10;
     t.puts = t.random.percent(50) ? 0 : 90;
@@ -203,12 +249,18 @@ int main(int argc, char** argv) {
     t.notifier.take = t.random.mood(), t.sink.take = t.random.mood(), t.fence = 2;
     unsigned post = t.random.percent(50) ? 50 : 2;
     for (int i = 0; i < 1500; ++i) t.post(post, false), t.step();
+    if (phase % 10 == 3) t.stand_still();
     t.fence = 0;
     for (int i = 0; !t.drained(); ++i) {
       CHECK(i < 400000, "stuck");
       t.step();
     }
+    for (int i = 0; i < 70; ++i) t.step();
+    unsigned failed = 0;
+    for (unsigned n : t.kinds) failed += n;
+    CHECK(t.errors == failed, "%u errors reported, expected %u", t.errors, failed);
   }
+  CHECK(t.quiet_cycles > 500, "%u quiet cycles: the scenario lost its point", t.quiet_cycles);
   for (unsigned code = 1; code <= NICLOOP_RMA_ERROR_DMA; ++code)
     CHECK(code == NICLOOP_RMA_ERROR_WINDOW_OFF || t.kinds[code] > 5, "error %u came %u times: the scenario lost its point", code, t.kinds[code]);
   CHECK(t.packets > 3000 && t.notes > 1000 && t.memory.most > 8 && t.fences.done > 500 && t.fences.held > 100, "%u packets, %u notifications, %u bursts, %u fences, %u cycles held: the scenario lost its point",
@@ -248,3 +300,5 @@ int main(int argc, char** argv) {
   }
   CHECK(t.purged > 100, "%u purged: the scenario lost its point", t.purged);
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

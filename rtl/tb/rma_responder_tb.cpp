@@ -35,6 +35,11 @@ struct Test : tb::Bench<Vrma_responder> {
   tb::Sink sink{random};
   tb::Feeder feeder{random};
   tb::Fences fences{random};
+  tb::Inside inside;
+  tb::Activity activity;
+  unsigned errors = 0, failed = 0;  // reported; foreseen
+  int answers = 0;                  // that have been made and not sent, or not told
+  bool left = false;                // a request ended in the cycle before
   std::deque<Event> expected;
   std::deque<std::vector<uint64_t>> refused;  // the answers to the completer's refusals
   std::deque<Refusal> refusals;
@@ -87,7 +92,7 @@ struct Test : tb::Bench<Vrma_responder> {
     else if (wrong) code = NICLOOP_RMA_ERROR_BOUNDS;
     else if (atu.error(nla, vpid)) code = atu.error(nla, vpid);
     else if (store.bad(at, bytes)) code = NICLOOP_RMA_ERROR_DMA;
-    ++codes[code];
+    ++codes[code], failed += code != 0;
     if (code != NICLOOP_RMA_ERROR_NONE) {
       expected.push_back({false, error(h, ext, bytes - 1, NICLOOP_RMA_UNIT_RESPONDER, command, code, stamp), {}});
       return;
@@ -136,6 +141,7 @@ struct Test : tb::Bench<Vrma_responder> {
     reads.drive(top), writes.drive(top), atu.drive(top), notifier.drive(top), sink.drive(top), feeder.drive(top), fences.drive(top, fence);
     if (writes.answers.empty()) top.m_bresp = 0;
     set_read_response();
+    top.moves = random.percent(20), top.wr_vpid = random.below(16), top.wr_pdid = top.stamps[top.wr_vpid] & 0xffff;
     top.err_valid = !refusals.empty();
     if (top.err_valid) top.err_header = refusals.front().header, top.err_ext = refusals.front().ext, top.err_code = refusals.front().code, top.err_stamp = refusals.front().stamp;
     settle();
@@ -143,6 +149,7 @@ struct Test : tb::Bench<Vrma_responder> {
     if (top.m_awvalid && top.m_awready) fences.begin(top.m_awaddr), awaited.push_back(top.m_awaddr);
     uint64_t ending = reads.bursts.empty() ? 0 : reads.bursts.front().addr;
     bool ends = top.m_rvalid && top.m_rready && top.m_rlast;
+    look_at_rest();
     if (top.err_valid && top.err_ready) refusals.pop_front();
     strangers += top.ev_stranger;
     if (top.ev_drop) {
@@ -156,18 +163,49 @@ struct Test : tb::Bench<Vrma_responder> {
     judge();
     edge();
   }
+  void look_at_rest() {
+    errors += top.ev_error;
+    bool sent = top.tx_valid && top.tx_ready, refusal = top.err_valid && top.err_ready;
+    CHECK(top.ev_packet == (sent && top.tx_tail), "ev_packet %u", top.ev_packet);
+    activity.clock(top.active, tb::bits(top.in_valid && top.in_ready, top.ev_drop, top.ev_rx, top.atu_valid, refusal, sent, top.noti_done, top.m_arvalid, top.m_rvalid, top.m_awvalid, top.m_wvalid, top.m_bvalid),
+                   tb::bits(top.tx_valid, top.noti_valid, top.m_arvalid, top.m_awvalid, top.m_wvalid, top.atu_valid));
+    if (!inside.cutting(top)) {
+      CHECK(top.idle == (inside.none() && answers == 0), "idle %u, %d requests inside, %d answers", top.idle, inside.whole, answers);
+      // behind the answer to a lock it looks once more whether that is alone
+      CHECK(top.busy == (inside.whole > 0) || (top.busy && left), "busy %u, %d requests inside", top.busy, inside.whole);
+    }
+    still = inside.none() && answers == 0 && !top.in_valid && !top.err_valid ? still + 1 : 0;
+    CHECK(still < 4 || !top.active, "active, and nothing is inside");
+    left = top.ev_rx;
+    answers += int(top.ev_rx) + int(refusal);
+    inside.clock(top, int(top.ev_rx) + int(top.ev_drop));
+  }
+  unsigned still = 0;  // cycles in which nothing was inside
+  // The network and the notifier take nothing: the unit stops by itself.
+  void stand_still() {
+    unsigned take[] = {notifier.take, sink.take};
+    notifier.take = sink.take = 0;
+    while (feeder.flits.size() < 200) send();
+    for (int i = 0; i < 4000; ++i) step();
+    for (int i = 0; i < 10; ++i) {
+      step();
+      CHECK(!top.active, "active, and nothing can move");
+    }
+    notifier.take = take[0], sink.take = take[1];
+  }
   void set_read_response() { top.m_rresp = reads.offered && store.bad(reads.bursts.front().addr) ? 2 : 0; }
 
   void judge() {
     for (const auto& p : sink.packets) {
       if (!refused.empty() && p == refused.front()) {
-        refused.pop_front(), ++from_completer;
+        refused.pop_front(), ++from_completer, --answers;
         continue;
       }
       CHECK(!expected.empty() && !expected.front().noti && p == expected.front().packet, "packet %016llx %016llx %016llx of %zu quadwords, expected %s",
             (unsigned long long)p[0], (unsigned long long)p[1], (unsigned long long)p[2], p.size(),
             expected.empty() ? "nothing" : expected.front().noti ? "a notification" : "another");
       expected.pop_front();
+      if (expected.empty() || !expected.front().noti) --answers;
     }
     sink.packets.clear();
     if (!notifier.taken) return;
@@ -175,7 +213,7 @@ struct Test : tb::Bench<Vrma_responder> {
     CHECK(notifier.stamp == top.stamps[n.vpid], "VPID %u: told with stamp %08x", n.vpid, notifier.stamp);
     CHECK(!expected.empty() && expected.front().noti && expected.front().note == n, "VPID %u: notification %016llx %016llx, expected %s", n.vpid,
           (unsigned long long)n.words[0], (unsigned long long)n.words[1], expected.empty() ? "nothing" : expected.front().noti ? "another" : "a packet");
-    expected.pop_front(), ++notes;
+    expected.pop_front(), ++notes, --answers;
   }
 
   bool drained() const { return expected.empty() && refused.empty() && drops.empty() && feeder.flits.empty() && top.idle && !fences.waits; }
@@ -183,8 +221,7 @@ struct Test : tb::Bench<Vrma_responder> {
 
 }  // namespace
 
-int main(int argc, char** argv) {
-  Test t(argc, argv);
+static void scenario(Test& t) {
   t.store.space = (1ull << tb::kSerial) - 1;
   t.top.rma_on = 0xffff;
   tb::give_stamps(t.top, t.random);
@@ -201,6 +238,7 @@ int main(int argc, char** argv) {
       if (t.refusals.empty() && t.random.percent(2)) t.refuse();
       t.step();
     }
+    if (phase % 10 == 3) t.stand_still();
     t.fence = 0;
     // What lost its tail ends with the next head.
     while (!t.drops.empty() && t.drops.back() == NICLOOP_DROP_REASON_TRUNCATED) t.send();
@@ -208,6 +246,8 @@ int main(int argc, char** argv) {
       CHECK(i < 400000, "stuck: %zu answers, %zu refusals, %zu drops, %zu flits", t.expected.size(), t.refused.size(), t.drops.size(), t.feeder.flits.size());
       t.step();
     }
+    for (int i = 0; i < 10; ++i) t.step();
+    CHECK(t.errors == t.failed, "%u errors reported, expected %u", t.errors, t.failed);
     for (const auto& [at, byte] : t.after.written) CHECK(t.store.get(at) == byte, "byte %llx is %02x, expected %02x", (unsigned long long)at, t.store.get(at), byte);
     CHECK(t.store.written.size() == t.after.written.size(), "%zu bytes were written, expected %zu", t.store.written.size(), t.after.written.size());
   }
@@ -219,3 +259,5 @@ int main(int argc, char** argv) {
             t.fences.held > 100, "%u gets, %u and %u locks, %u notifications, %u drops, %u refusals, %u bursts, %u fences, %u cycles held: the scenario lost its point",
         t.gets, t.swaps, t.kept, t.notes, t.dropped, t.from_completer, t.reads.most, t.fences.done, t.fences.held);
 }
+
+int main(int argc, char** argv) { tb::lives<Test>(argc, argv, scenario); }

@@ -2,16 +2,21 @@
 //
 // A bench sets inputs, calls settle(), reads outputs and decides what was handed over, then calls
 // edge(). check() ends the program with the seed and the line that runs the same thing again.
+//
+// lives() runs a scenario on a model that has been reset in the middle of other traffic: registers
+// without a reset, or with a wrong one, show only then.
 #pragma once
 
 #include <verilated.h>
 
+#include <algorithm>
 #include <cstdarg>
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
 #include <cstring>
 #include <deque>
+#include <memory>
 #include <string>
 #include <vector>
 
@@ -19,7 +24,7 @@
 
 namespace tb {
 
-#include "inputs.h"  // by scripts/rtl-test: drive_zeros(top), for what a bench does not drive
+#include "ports.h"  // by scripts/rtl-test: each_input(top, f), each_output(top, f)
 
 inline uint64_t seed = 1;
 inline uint64_t cycle = 0;
@@ -81,15 +86,62 @@ struct Arguments {
   }
 };
 
+// Inputs that are not random in reset: clocks, and the VALIDs of AXI, which it wants low then.
+inline bool is_fixed(const std::string& name) {
+  bool axi = name.rfind("m_", 0) == 0 || name.rfind("s_", 0) == 0;
+  return name.rfind("clk", 0) == 0 || name == "rst" || (axi && name.size() > 5 && name.substr(name.size() - 5) == "valid");
+}
+
+// Inputs that a bench does not drive are 0, while registers and memories start with random values.
+template <class Top>
+void drive_zeros(Top& top) {
+  each_input(top, [](const char*, auto& port, unsigned) { std::memset(&port, 0, sizeof port); });
+}
+
+// Random bits on the other inputs.
+template <class Top>
+void drive_random(Top& top, Random& random) {
+  each_input(top, [&](const char* name, auto& port, unsigned width) {
+    auto* byte = reinterpret_cast<uint8_t*>(&port);
+    if (is_fixed(name)) std::memset(byte, 0, sizeof port);
+    for (unsigned at = 0; at < 8 * sizeof port && !is_fixed(name); at += 8) {
+      unsigned used = width <= at ? 0 : width - at;
+      byte[at / 8] = uint8_t(random.next()) & (used >= 8 ? 0xff : (1u << used) - 1);
+    }
+  });
+}
+
+// While rst is high and all other inputs are 0, no output offers, accepts or reports anything.
+template <class Top>
+void check_quiet(Top& top) {
+  static const std::vector<std::string> pulses{"pop", "commit", "begun", "ended", "stall", "irq", "done", "lost", "overflow"};
+  each_output(top, [&](const char* port_name, auto& port, unsigned) {
+    std::string name = port_name, end = name.size() < 5 ? "" : name.substr(name.size() - 5);
+    bool pulse = std::find(pulses.begin(), pulses.end(), name) != pulses.end();
+    if (end != "valid" && name.rfind("ev_", 0) != 0 && !pulse) return;
+    static const uint8_t zeros[sizeof port] = {};
+    CHECK(std::memcmp(&port, zeros, sizeof port) == 0, "%s is high in reset", port_name);
+  });
+}
+
+// Thrown by edge() at the cycle `cut`, see lives().
+struct Cut {};
+inline uint64_t cut = ~0ull;
+inline unsigned life = 0;  // a scenario that is cut has its own random choices
+
 template <class Model>
 struct Bench {
   const Arguments arguments;
-  Model top;
+  Model& top;  // one for all lives
   Random random;
 
-  Bench(int argc, char** argv) : arguments(argc, argv) {
-    random.state = seed;
+  Bench(int argc, char** argv) : arguments(argc, argv), top(model()) {
+    random.state = seed + life * 0x5851f42d4c957f2dull;
     drive_zeros(top);
+  }
+  static Model& model() {
+    static auto* one = new Model;
+    return *one;
   }
   void settle() {
     top.clk = 0;
@@ -98,18 +150,72 @@ struct Bench {
   void edge() {
     top.clk = 1;
     top.eval();
-    ++cycle;
+    if (cycle++ == cut) throw Cut{};
   }
   void tick() {
     settle();
     edge();
   }
+  // One to three cycles; inputs are random meanwhile, then again what they were before.
   void reset() {
+    std::vector<uint8_t> inputs;
+    each_input(top, [&](const char*, auto& port, unsigned) {
+      auto* byte = reinterpret_cast<uint8_t*>(&port);
+      inputs.insert(inputs.end(), byte, byte + sizeof port);
+    });
     top.rst = 1;
-    for (int i = 0; i < 3; ++i) tick();
+    for (uint64_t n = 1 + random.below(3); n > 0; --n) drive_random(top, random), top.rst = 1, tick();
+    drive_zeros(top);
+    top.rst = 1;
+    settle();
+    check_quiet(top);
+    size_t at = 0;
+    each_input(top, [&](const char*, auto& port, unsigned) {
+      std::memcpy(&port, &inputs[at], sizeof port);
+      at += sizeof port;
+    });
     top.rst = 0;
   }
 };
+
+// Runs a scenario several times on one model. All runs but the last are cut at a random cycle, so
+// that the next begins with a reset in the middle of traffic.
+template <class Test>
+void lives(int argc, char** argv, void (*scenario)(Test&), unsigned cycles = 3000, unsigned cuts = 12) {
+  Random random;
+  for (life = cuts; life > 0; --life) {
+    Test t(argc, argv);
+    random.state = seed ^ life << 8;
+    cut = cycle + 1 + random.below(cycles);
+    try {
+      scenario(t);
+    } catch (const Cut&) {
+    }
+  }
+  cut = ~0ull;
+  Test t(argc, argv);
+  scenario(t);
+}
+
+// Checks the output active of a unit, which is high while something moves or will move by itself.
+// A simulation stops the clock of a unit whose active is low.
+struct Activity {
+  bool active_before = true;
+  uint64_t offers_before = ~0ull;
+
+  // events: what the unit takes, hands over or reports in this cycle; offers: its valid outputs.
+  void clock(bool active, uint64_t events, uint64_t offers) {
+    CHECK(active || events == 0, "not active, but events %llx", (unsigned long long)events);
+    CHECK(active_before || (offers & ~offers_before) == 0, "outputs %llx rise behind a cycle that is not active", (unsigned long long)offers);
+    active_before = active, offers_before = offers;
+  }
+};
+
+template <class... Bits>
+uint64_t bits(Bits... bit) {
+  uint64_t all = 0;
+  return ((all = all << 1 | uint64_t(bool(bit))), ...), all;
+}
 
 // A flit as it stands on a channel.
 struct Flit {
@@ -117,6 +223,27 @@ struct Flit {
   bool head, tail;
   uint64_t data;
   bool operator==(const Flit& o) const { return vc == o.vc && head == o.head && tail == o.tail && data == o.data; }
+};
+
+// Counts the packets inside a unit with in_valid, in_ready and in_flit. One that lost its tail ends with the next head,
+// some cycles before that is taken: meanwhile the count may be one too low.
+struct Inside {
+  bool open = false;  // part of a packet has been taken
+  int whole = 0;      // packets that were taken to their end and are not done
+
+  template <class T>
+  bool cutting(const T& top) const { return top.in_valid && (top.in_flit[2] & 1) != 0 && open; }
+  bool none() const { return !open && whole == 0; }
+  // done: packets that the unit is done with in this cycle
+  template <class T>
+  void clock(const T& top, int done) {
+    if (top.in_valid && top.in_ready) {
+      bool tail = (top.in_flit[2] & 2) != 0;
+      whole += int(cutting(top)) + int(tail);
+      open = !tail;
+    }
+    whole -= done;
+  }
 };
 
 // Life and domain of a process, as a tail and the stamps of all processes have them.
