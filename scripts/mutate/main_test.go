@@ -161,3 +161,23 @@ func TestAMutantDiffersFromTheOriginal(t *testing.T) {
 		}
 	}
 }
+
+func TestOutputsAreLookedAtWithTheirValid(t *testing.T) {
+	ports := portsOf("  wire input 1 \\clk\n  wire output 2 \\m_arvalid\n  wire width 64 output 3 \\m_araddr\n  wire output 4 \\m_arready\n" +
+		"  wire width 32 output 5 \\crc\n  wire input 6 \\tail\n  wire width 8 \\inside\n")
+	if len(ports) != 6 || ports[2] != (port{"m_araddr", "64", true}) {
+		t.Fatalf("ports %v", ports)
+	}
+	b := &block{name: "crc32_sender"}
+	for output, want := range map[string]string{"m_araddr": "m_arvalid", "m_arvalid": "", "m_arready": "", "crc": "tail"} {
+		if got := b.gateOf(output, ports); got != want {
+			t.Errorf("%s is looked at with %q, expected %q", output, got, want)
+		}
+	}
+	text := b.miter(ports)
+	for _, want := range []string{"(|gold_m_arvalid && gold_m_araddr != gate_m_araddr)", "(|tail && gold_crc != gate_crc)", "(gold_m_arready != gate_m_arready)"} {
+		if !strings.Contains(text, want) {
+			t.Errorf("no %q in\n%s", want, text)
+		}
+	}
+}
