@@ -122,7 +122,8 @@ module regfile_dut (
       .rx_vpid(look_vpid), .ev_rx_stall(stall), .ev_rp_refused(mb_ev_refused),
       // RMA is the business of rma_regs.
       .x_wr_known(domain_wr_known), .x_wr_writable(ext_wr_writable || domain_writable),
-      .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known), .x_rd_value(domain_value), .x_busy(1'b0), .*
+      .x_wr_ready(!domain_writable || !mb_busy), .x_rd_known(domain_rd_known), .x_rd_value(domain_value),
+      .x_busy(1'b0), .*
   );
   /* verilator lint_on PINCONNECTEMPTY */
   mailbox_table u_table (

@@ -225,8 +225,9 @@ struct Flit {
   bool operator==(const Flit& o) const { return vc == o.vc && head == o.head && tail == o.tail && data == o.data; }
 };
 
-// Counts the packets inside a unit with in_valid, in_ready and in_flit. One that lost its tail ends with the next head,
-// some cycles before that is taken: meanwhile the count may be one too low.
+// Counts the packets inside a unit with in_valid, in_ready and in_flit. A packet that lost its tail
+// ends with the next head, some cycles before that is taken: meanwhile the count may be one too
+// low.
 struct Inside {
   bool open = false;  // part of a packet has been taken
   int whole = 0;      // packets that were taken to their end and are not done
