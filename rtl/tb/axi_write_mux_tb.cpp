@@ -63,6 +63,7 @@ struct Test : tb::Bench<Vaxi_write_mux> {
     for (int u = 0; u < TB_N; ++u) present(u);
     settle();
     bool taken = top.m_bvalid && top.m_bready;
+    check_order();
     for (int u = 0; u < TB_N; ++u) answer(u);
     CHECK(!top.m_bvalid || (top.s_bvalid != 0 && (top.s_bvalid & (top.s_bvalid - 1)) == 0), "answer to units %x", top.s_bvalid);
     if (taken) owners.pop_front();
@@ -71,6 +72,17 @@ struct Test : tb::Bench<Vaxi_write_mux> {
     memory.done.clear();
     edge();
   }
+
+  // An address leaves in the cycle behind that in which it was taken, or when the data of all bursts
+  // before it has been taken: an address never overtakes data.
+  void check_order() {
+    bool due = begun > addressed && lasts >= addressed;
+    CHECK(top.m_awvalid == due, "AWVALID %u; %u bursts begun, %u addresses and %u last beats taken", top.m_awvalid, begun, addressed, lasts);
+    begun += (top.s_awvalid & top.s_awready) != 0;
+    addressed += top.m_awvalid && top.m_awready;
+    lasts += top.m_wvalid && top.m_wready && top.m_wlast;
+  }
+  unsigned begun = 0, addressed = 0, lasts = 0;
 
   void check(const tb::WriteMemory::Burst& b) {
     int u = int(b.addr >> 56);

@@ -1,7 +1,7 @@
 // Command mutate measures how many planted faults the benches and proofs of a block of the RTL
 // find: its mutation score.
 //
-//	mutate [-n 200] [-seed 1] [-j 2] [-dir build/mutate] [-stages bench,equivalence,proof] [-until 05:00] BLOCK…
+//	mutate [-n 200] [-seed 1] [-j 2] [-dir build/mutate] [-stages bench,equivalence,proof] [-until 05:00] [-patience 1] BLOCK…
 //	mutate -list BLOCK                the mutants, without running any
 //	mutate -table [-n 200] [-seed 1]  the table of rtl/README.md, from the results of the present sources
 //
@@ -38,6 +38,7 @@ var excluded = map[string]string{
 
 type options struct {
 	count, jobs int
+	patience    int // factor for the limits of comparisons and proofs
 	seed        int64
 	dir, stages string
 	regress     string
@@ -57,6 +58,7 @@ func run(args []string) error {
 	flags.IntVar(&o.count, "n", 200, "mutants of a block")
 	flags.IntVar(&o.jobs, "j", 2, "mutants that run at a time")
 	flags.Int64Var(&o.seed, "seed", 1, "chooses the mutants")
+	flags.IntVar(&o.patience, "patience", 1, "factor for the time limits of comparisons and proofs, for a machine with other work")
 	flags.StringVar(&o.dir, "dir", "build/mutate", "folder of results and builds")
 	flags.StringVar(&o.stages, "stages", "bench,equivalence,proof", "stages that run, always in this order, then regress")
 	flags.StringVar(&o.regress, "regress", "links velo rma", "tests of the stage regress")

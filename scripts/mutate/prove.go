@@ -87,6 +87,11 @@ func (j *judge) proofs() (names []string, err error) {
 	return names, err
 }
 
+// longer is a limit of elapsed time on this machine.
+func (o *options) longer(limit time.Duration) time.Duration {
+	return time.Duration(max(o.patience, 1)) * limit
+}
+
 // duration is how long a proof takes on the original; 0 if it fails or takes too long. It is kept
 // below -dir.
 func (j *judge) duration(name string) (time.Duration, error) {
@@ -110,10 +115,10 @@ func (j *judge) duration(name string) (time.Duration, error) {
 	}
 	start := time.Now()
 	known[name] = 0
-	if command(tree, proofLimit, nil, "scripts/formal", "--quick", name).ok {
+	if command(tree, j.longer(proofLimit), nil, "scripts/formal", "--quick", name).ok {
 		known[name] = time.Since(start)
 	} else {
-		fmt.Printf("mutate: %s: proof %s is not used: it took more than %v, or failed\n", j.name, name, proofLimit)
+		fmt.Printf("mutate: %s: proof %s is not used: it took more than %v, or failed\n", j.name, name, j.longer(proofLimit))
 	}
 	text, err := json.Marshal(known)
 	return known[name], errors.Join(err, os.WriteFile(file, text, 0o644))
@@ -129,7 +134,7 @@ func (j *judge) proof(mutants []mutant) error {
 		if err != nil {
 			return "", err
 		}
-		budget := proofBudget
+		budget := j.longer(proofBudget)
 		for _, name := range names {
 			usual, err := j.duration(name)
 			if err != nil {
@@ -217,13 +222,13 @@ func (j *judge) equal(gold, gate, base string) bool {
 	if err != nil || os.WriteFile(base+".miter.v", []byte(j.miter(portsOf(string(rtlil)))), 0o644) != nil {
 		return false
 	}
-	r := command(".", equivalenceLimit, nil, "yosys", "-q", "-p", fmt.Sprintf("read_rtlil %s; read_rtlil %s; read_verilog %s.miter.v; "+
+	r := command(".", j.longer(equivalenceLimit), nil, "yosys", "-q", "-p", fmt.Sprintf("read_rtlil %s; read_rtlil %s; read_verilog %s.miter.v; "+
 		"hierarchy -top miter; proc; flatten; setundef -undriven -zero -init; %s; opt -fast; opt -fast; "+
 		"setundef -undriven -zero -init; techmap; dffunmap; opt -fast; aigmap; opt_clean; write_aiger -zinit %s.aig", gold, gate, base, ffs, base))
 	if !r.ok {
 		return false
 	}
-	r = command(".", equivalenceLimit, nil, "yosys-abc", "-c", fmt.Sprintf("read_aiger %s.aig; strash; scorr; dc2; scorr; pdr -T 15", base))
+	r = command(".", j.longer(equivalenceLimit), nil, "yosys-abc", "-c", fmt.Sprintf("read_aiger %s.aig; strash; scorr; dc2; scorr; pdr -T %d", base, 15*max(j.patience, 1)))
 	return strings.Contains(r.out, "Property proved")
 }
 
@@ -252,7 +257,7 @@ func (j *judge) equivalence(mutants []mutant) error {
 			if err != nil {
 				return "", err
 			}
-			if !command(".", equivalenceLimit, nil, "yosys", "-q", "-p", script).ok ||
+			if !command(".", j.longer(equivalenceLimit), nil, "yosys", "-q", "-p", script).ok ||
 				!j.equal(filepath.Join(j.dir, fmt.Sprintf("gold-%d.il", i)), base+".il", base) {
 				return "survived equivalence", nil
 			}
