@@ -48,9 +48,11 @@ struct Test : tb::Bench<Vregfile> {
   Box box[16];
   uint64_t scratch = 0, mask = 0, status = 0, error = 0, bad = 0, patience = NICLOOP_LINK_PATIENCE_AT_RESET, link_ctrl = 0;
   unsigned event_percent = 0, ready_percent = 100;
+  unsigned boxes = 16;  // mailboxes with slots under way: with few of them several in each
   bool stalled = false, looks = false;  // looks: at a mailbox, in which a slot begins in the next cycle
   std::deque<Slot> flying;              // the one that is looked at included
   unsigned moved = 0, refused = 0, lost_slots = 0, failed_slots = 0, shuts = 0;
+  unsigned failed_before = 0;  // failed before another of the same mailbox that is under way
   uint32_t stall_info = 0;
   // A write that takes effect at this edge, for the model.
   bool write_now = false;
@@ -159,13 +161,13 @@ struct Test : tb::Bench<Vregfile> {
     // A slot is looked at, begins in the next cycle and ends some cycles later, one after the
     // other.
     top.begun = looks;
-    if (!looks) top.look_vpid = random.below(16);
+    if (!looks) top.look_vpid = random.below(boxes);
     Box& b = box[top.look_vpid];
     size_t begun = flying.size();
     looks = !looks && (b.ctrl & 1) && b.slots != 0 && !b.full() && flying.size() < NICLOOP_DMA_WRITES && event();
     if (looks) flying.push_back({top.look_vpid, b.ahead + 1, false});
-    top.ended = begun > top.begun && random.percent(15);
-    top.ended_bad = random.percent(5);
+    top.ended = begun > top.begun && random.percent(boxes == 16 ? 15 : 4);
+    top.ended_bad = random.percent(boxes == 16 ? 5 : 20);
     if (!flying.empty()) top.ended_vpid = flying.front().vpid, top.ended_seq = flying.front().seq;
     top.stall = !looks && !top.begun && box[top.look_vpid].left != 0 && event();
     top.overflow = !looks && !top.begun && !top.stall && (b.ctrl & 1) && event(), top.ev_ring_stall = event();
@@ -262,6 +264,8 @@ struct Test : tb::Bench<Vregfile> {
     if (write_now) apply_write();
     bool off = write_now && (write_addr == NICLOOP_REG_MBOX_CTRL(write_addr >> 12 & 15) && write_addr < 0x20000 && !(write_data & 1));
     off = off || (write_now && write_addr == NICLOOP_REG_PDID(write_addr >> 12 & 15));
+    const Slot* next = flying.size() > 1 ? &flying[1] : nullptr;
+    if (top.ended && top.ended_bad && !flying.front().lost) failed_before += next && next->vpid == flying.front().vpid;
     if (top.ended) {
       Slot f = flying.front();
       flying.pop_front();
@@ -381,6 +385,9 @@ static void scenario(Test& t) {
   for (int phase = 0; phase < 40; ++phase) {
     t.event_percent = phase % 2 ? 30 : 5;
     t.ready_percent = t.random.mood();
+    t.boxes = phase % 4 == 3 ? 2 : 16;
+    for (unsigned v = 0; v < t.boxes && t.boxes < 16; ++v)
+      t.write(NICLOOP_REG_MBOX_CTRL(v), 0), t.write(NICLOOP_REG_MBOX_SLOTS(v), 1000), t.write(NICLOOP_REG_MBOX_CTRL(v), 1);
     for (int i = 0; i < 60; ++i) {
       uint32_t w = addresses[t.random.below(addresses.size())], r = addresses[t.random.below(addresses.size())];
       if (t.random.percent(5)) w = uint32_t(t.random.next()) & 0x3ffff;
@@ -393,6 +400,7 @@ static void scenario(Test& t) {
     t.quiet();
     t.read_all();
   }
+  t.boxes = 16;
   CHECK(t.bad > 1000, "%llu refused accesses: the scenario lost its point", (unsigned long long)t.bad);
 
   // Interrupts and the first error: clears race with events.
@@ -406,7 +414,7 @@ static void scenario(Test& t) {
   }
 
   CHECK(t.shuts > 10, "%u shut: the scenario lost its point", t.shuts);
-  CHECK(t.moved > 10 && t.refused > 10 && t.lost_slots > 3 && t.failed_slots > 3, "%u read pointers moved, %u refused, %u slots lost, %u failed: the scenario lost its point", t.moved,
+  CHECK(t.moved > 10 && t.refused > 10 && t.lost_slots > 3 && t.failed_slots > 3 && t.failed_before > 3, "%u read pointers moved, %u refused, %u slots lost, %u failed: the scenario lost its point", t.moved,
         t.refused, t.lost_slots, t.failed_slots);
 
   // While slots are under way everything can be written, in the cycles in which one begins or ends
