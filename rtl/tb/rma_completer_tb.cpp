@@ -144,8 +144,14 @@ struct Test : tb::Bench<Vrma_completer> {
     }
     still = inside.none() && !top.in_valid ? still + 1 : 0;
     CHECK(still < 4 || !top.active, "active, and nothing is inside");
+    // A head that is offered for the first time behind a packet without tail ends that packet, and
+    // is taken in the next cycle.
+    CHECK(!(ends && top.in_ready) || ended_active, "not active in the cycle in which a head ended a packet");
+    ends = inside.cutting(top) && !offered_before && !top.in_ready, ended_active = top.active;
+    offered_before = top.in_valid && !top.in_ready;
     inside.clock(top, int(top.ev_rx) + int(top.ev_drop));
   }
+  bool ends = false, ended_active = false, offered_before = false;
   unsigned still = 0;  // cycles in which nothing was inside
   // Nobody takes a notification or an error: the unit stops by itself.
   void stand_still() {

@@ -18,6 +18,7 @@ struct Event {
   bool noti;
   std::vector<uint64_t> packet;
   tb::Note note;
+  unsigned serial = 0;  // of a notification: its request's translation, from 0
 };
 
 struct Refusal {
@@ -41,6 +42,11 @@ struct Test : tb::Bench<Vrma_responder> {
   int answers = 0;                  // that have been made and not sent, or not told
   bool left = false;                // a request ended in the cycle before
   std::deque<Event> expected;
+  unsigned translations = 0;    // foreseen
+  std::vector<unsigned> lives;  // by translation: of the process, when its request was looked at
+  unsigned restarts = 0;
+  bool translating = false;
+  uint32_t stamps_before[16] = {};
   std::deque<std::vector<uint64_t>> refused;  // the answers to the completer's refusals
   std::deque<Refusal> refusals;
   std::deque<unsigned> drops;
@@ -90,8 +96,10 @@ struct Test : tb::Bench<Vrma_responder> {
     if (pdid == 0 || pdid != (top.stamps[vpid] & 0xffff)) code = NICLOOP_RMA_ERROR_DOMAIN;
     else if (!(top.rma_on >> vpid & 1)) code = NICLOOP_RMA_ERROR_WINDOW_OFF;
     else if (wrong) code = NICLOOP_RMA_ERROR_BOUNDS;
-    else if (atu.error(nla, vpid)) code = atu.error(nla, vpid);
-    else if (store.bad(at, bytes)) code = NICLOOP_RMA_ERROR_DMA;
+    unsigned serial = translations;
+    translations += code == NICLOOP_RMA_ERROR_NONE;
+    if (code == NICLOOP_RMA_ERROR_NONE) code = atu.error(nla, vpid);
+    if (code == NICLOOP_RMA_ERROR_NONE && store.bad(at, bytes)) code = NICLOOP_RMA_ERROR_DMA;
     ++codes[code], failed += code != 0;
     if (code != NICLOOP_RMA_ERROR_NONE) {
       expected.push_back({false, error(h, ext, bytes - 1, NICLOOP_RMA_UNIT_RESPONDER, command, code, stamp), {}});
@@ -118,7 +126,7 @@ struct Test : tb::Bench<Vrma_responder> {
     bool last = op & NICLOOP_RMA_OP_LAST_MASK;
     if (op & NICLOOP_RMA_OP_NOTI_RESPONDER_MASK && (last || op & NICLOOP_RMA_OP_EACH_MASK))
       expected.push_back({true, {}, {vpid, {ext, tb::note_word(bytes, NICLOOP_RMA_UNIT_RESPONDER, command, 0, last, unsigned(FIELD(h, HEADER_SRC_VPID)),
-                                                               unsigned(FIELD(h, HEADER_SRC_NODE)))}}});
+                                                               unsigned(FIELD(h, HEADER_SRC_NODE)))}}, serial});
   }
   uint64_t word(uint64_t at, unsigned n) {
     uint64_t q = 0;
@@ -149,6 +157,9 @@ struct Test : tb::Bench<Vrma_responder> {
     if (top.m_awvalid && top.m_awready) fences.begin(top.m_awaddr), awaited.push_back(top.m_awaddr);
     uint64_t ending = reads.bursts.empty() ? 0 : reads.bursts.front().addr;
     bool ends = top.m_rvalid && top.m_rready && top.m_rlast;
+    if (top.atu_valid && !translating) lives.push_back(stamps_before[top.atu_vpid] >> 16);
+    translating = top.atu_valid && !top.atu_done;
+    for (unsigned v = 0; v < 16; ++v) stamps_before[v] = top.stamps[v];
     look_at_rest();
     if (top.err_valid && top.err_ready) refusals.pop_front();
     strangers += top.ev_stranger;
@@ -162,6 +173,8 @@ struct Test : tb::Bench<Vrma_responder> {
     atu.clock(top, top.atu_need), notifier.clock(top), sink.clock(top), feeder.clock(top), reads.clock(top), writes.clock(top);
     judge();
     edge();
+    // The process that is asked begins another life, which is not told of this request.
+    if (translating && random.percent(10)) top.stamps[top.atu_vpid] += 1u << 16, ++restarts;
   }
   void look_at_rest() {
     errors += top.ev_error;
@@ -210,9 +223,10 @@ struct Test : tb::Bench<Vrma_responder> {
     sink.packets.clear();
     if (!notifier.taken) return;
     const tb::Note& n = notifier.now;
-    CHECK(notifier.stamp == top.stamps[n.vpid], "VPID %u: told with stamp %08x", n.vpid, notifier.stamp);
     CHECK(!expected.empty() && expected.front().noti && expected.front().note == n, "VPID %u: notification %016llx %016llx, expected %s", n.vpid,
           (unsigned long long)n.words[0], (unsigned long long)n.words[1], expected.empty() ? "nothing" : expected.front().noti ? "another" : "a packet");
+    uint32_t stamp = tb::stamp(top.stamps[n.vpid] & 0xffff, lives[expected.front().serial]);
+    CHECK(notifier.stamp == stamp, "VPID %u: told with stamp %08x, expected %08x", n.vpid, notifier.stamp, stamp);
     expected.pop_front(), ++notes, --answers;
   }
 
@@ -255,7 +269,7 @@ static void scenario(Test& t) {
                     NICLOOP_RMA_ERROR_DMA, NICLOOP_RMA_ERROR_DOMAIN};
   for (unsigned code : bad) CHECK(t.codes[code] > 5, "error %u came %u times: the scenario lost its point", code, t.codes[code]);
   CHECK(t.strangers == t.codes[NICLOOP_RMA_ERROR_DOMAIN], "%u strangers, expected %u", t.strangers, t.codes[NICLOOP_RMA_ERROR_DOMAIN]);
-  CHECK(t.gets > 1000 && t.swaps > 200 && t.kept > 100 && t.notes > 300 && t.dropped > 100 && t.from_completer > 50 && t.reads.most > 4 && t.fences.done > 300 &&
+  CHECK(t.restarts > 100 && t.gets > 1000 && t.swaps > 200 && t.kept > 100 && t.notes > 300 && t.dropped > 100 && t.from_completer > 50 && t.reads.most > 4 && t.fences.done > 300 &&
             t.fences.held > 100, "%u gets, %u and %u locks, %u notifications, %u drops, %u refusals, %u bursts, %u fences, %u cycles held: the scenario lost its point",
         t.gets, t.swaps, t.kept, t.notes, t.dropped, t.from_completer, t.reads.most, t.fences.done, t.fences.held);
 }
