@@ -25,7 +25,7 @@ func init() {
 		"phy_link": "async_fifo sync_level sync_pulse phy_tx phy_rx phy_lane",
 		"gtp_link": "gtp_reset",
 		"nic_axi": "reset_sync reset_sequencer function_reset core_reset axi_front axi_regs axi_windows axi_dma axi_page " +
-			"axil_issue sync_line nic_rma rma_regs atu_commands",
+			"sync_line nic_rma rma_regs atu_commands",
 		"nic_uart":     "nic_velo",
 		"nic_pcie":     "mmio_read mmio_write pcie_write msix_table tlp_narrow tlp_widen tlp_rx",
 		"nic_pcie_phy": "pcie7x_shim pcie7x_rx litepcie_shim litepcie_rx pcie_stream_tx tlp_swap",
