@@ -73,8 +73,8 @@ struct Test : tb::Bench<Vaxi_write_mux> {
     edge();
   }
 
-  // An address leaves in the cycle behind that in which it was taken, or when the data of all bursts
-  // before it has been taken: an address never overtakes data.
+  // An address leaves one cycle after it was taken, but not before the data of all earlier bursts:
+  // an address never overtakes data.
   void check_order() {
     bool due = begun > addressed && lasts >= addressed;
     CHECK(top.m_awvalid == due, "AWVALID %u; %u bursts begun, %u addresses and %u last beats taken", top.m_awvalid, begun, addressed, lasts);
