@@ -4,12 +4,12 @@
 // # Guarantees
 //
 //   - A message of up to [EagerMax] bytes travels in VELO packets (FC paper, sections 3 and 5.3). A
-//     longer one is moved by a [Rendezvous] over RMA, without a copy if its buffers are in DMA memory
-//     ([Rank.Alloc]). [Reuse], [Eager] and [Rank.UseLocal] add further paths: [Rank.Paths] lists
-//     them, and the packages below host/path describe them.
+//     longer one is moved by a [Rendezvous] over RMA, without a copy if its buffers are in DMA
+//     memory ([Rank.Alloc]). [Reuse], [Eager] and [Rank.UseLocal] add further paths: [Rank.Paths]
+//     lists them, and the packages below host/path describe them.
 //   - Messages from one sender match receives in the order in which they were sent, whichever paths
-//     they take. A receive may name any source and any tag. A message that is longer than the buffer
-//     of its receive is an error.
+//     they take. A receive may name any source and any tag. A message that is longer than the
+//     buffer of its receive is an error.
 //   - A failed long message is reported at both ends with a [rendezvous.Error]; other messages and
 //     the rank continue. A lack of memory, table entries or descriptors delays a message and never
 //     fails it. If the hardware refuses a put without rendezvous (Reuse, Eager), the rank ends with
@@ -41,9 +41,9 @@
 //
 // # Duties of the caller
 //
-//   - Give every rank a [Proc], its only connection to the machine: simulated time (package vtime) or
-//     the wall clock. Ranks may run in parallel, each in a goroutine of its own. Package host/world
-//     creates them.
+//   - Give every rank a [Proc], its only connection to the machine: simulated time (package vtime)
+//     or the wall clock. Ranks may run in parallel, each in a goroutine of its own. Package
+//     host/world creates them.
 //   - Use a Rank from its own function only.
 //   - Call Dup, Split and the collectives of a communicator at all its members, in the same order.
 //   - Call [Rank.Linger] after the function of a rank has returned, as host/world does: the last

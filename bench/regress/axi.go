@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nicloop/nicloop/cosim/axihost"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -14,10 +14,10 @@ import (
 // devices skip them.
 var axiTests = []Test{
 	{"axi/reset", []string{"smoke"}, "a core that is reset in traffic by its board's page: what was under way is refused or lost, no memory changes behind it, neighbours go on, and it works again", func(t *T) error {
-		return testAXIReset(t, axihost.Control, axihost.Reset)
+		return testAXIReset(t, simregs.AXIControl, simregs.AXIReset)
 	}},
 	{"axi/function-reset", nil, "the same by a function-level reset, which forgets the MSI-X table too", func(t *T) error {
-		return testAXIReset(t, axihost.Function, axihost.FunctionReset)
+		return testAXIReset(t, simregs.AXIFunction, simregs.AXIFunctionReset)
 	}},
 	{"axi/interrupts", []string{"smoke"}, "the message of an interrupt never passes what it tells of", func(t *T) error {
 		nics, err := t.openTraffic(t.openAXI)
@@ -34,12 +34,12 @@ func (t *T) openAXI() ([]*nic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nics, nics[0].needs(axihost.Function, "a board's own page and resets: rtl:?bus=axi has them")
+	return nics, nics[0].needs(simregs.AXIFunction, "a board's own page and resets: rtl:?bus=axi has them")
 }
 
 // oneWay: the host's accesses to registers and send windows go one behind the other.
 func (n *nic) oneWay() bool {
-	return !n.dev.Capabilities().Has(drivers.CanAnswerWrites) || n.needs(axihost.Function, "") == nil
+	return !n.dev.Capabilities().Has(drivers.CanAnswerWrites) || n.needs(simregs.AXIFunction, "") == nil
 }
 
 // axiResets is how many systems a core is reset in, in traffic of as many cycles as come by chance:
@@ -76,7 +76,7 @@ func oneAXIReset(t *T, nics []*nic, register uint32, bit uint64) (refused int, e
 	if refused, err = resetAXI(away, register, bit); err != nil {
 		return refused, err
 	}
-	if resets, err := away.dev.ReadReg(axihost.Resets); err != nil || resets&0xffffffff != 1 {
+	if resets, err := away.dev.ReadReg(simregs.AXIResets); err != nil || resets&0xffffffff != 1 {
 		return refused, errors.Join(err, fmt.Errorf("RESETS is %d after one", resets&0xffffffff))
 	}
 	before := bytes.Clone(away.dev.Memory())
@@ -122,7 +122,7 @@ func resetAXI(n *nic, register uint32, bit uint64) (refused int, err error) {
 // noStrays: the bus has answered nothing that nobody asked for.
 func noStrays(nics []*nic) error {
 	for _, n := range nics {
-		if err := n.expect(axihost.Strays, 0); err != nil {
+		if err := n.expect(simregs.AXIStrays, 0); err != nil {
 			return err
 		}
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nicloop/nicloop/cosim/axihost"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -146,7 +146,7 @@ func testCommandQueue(t *T) error {
 		return err
 	}
 	c := n.completion()
-	if refused == 0 && c.Done == commands && n.needs(axihost.Function, "") == nil {
+	if refused == 0 && c.Done == commands && n.needs(simregs.AXIFunction, "") == nil {
 		return fmt.Errorf("%w: registers of two halves behind another clock are written too slowly to fill the queue", drivers.ErrNotSupported)
 	}
 	if refused == 0 || uint64(c.Refused) != refused || c.Done+c.Refused != commands {

@@ -6,8 +6,8 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/pacing"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
@@ -43,7 +43,7 @@ func (t *T) openNICs(nodes int) ([]*nic, error) {
 	if err != nil {
 		return nil, err
 	}
-	sys := paced.New(below)
+	sys := pacing.NewSystem(below)
 	list := make([]*nic, nodes)
 	for n := range list {
 		list[n] = &nic{sys: sys, dev: sys.Device(n), node: n, apart: boxBytes}
@@ -58,7 +58,7 @@ func (t *T) openLoop(nodes int) ([]*nic, error) {
 	if err != nil {
 		return nil, err
 	}
-	sys := paced.New(below)
+	sys := pacing.NewSystem(below)
 	return slices.Repeat([]*nic{{sys: sys, dev: sys.Device(0), apart: smallApart}}, nodes), nil
 }
 

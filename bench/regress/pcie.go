@@ -6,7 +6,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nicloop/nicloop/cosim/rootcomplex"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -15,10 +15,10 @@ import (
 // skips them.
 var pcieTests = []Test{
 	{"pcie/poisoned", []string{"smoke"}, "of reads whose completions are poisoned or refused each is told, the rest arrives, nothing else is touched", func(t *T) error {
-		return testFailedReads(t, failedReads{chances: map[uint32]float64{rootcomplex.Poisoned: 0.04, rootcomplex.Errors: 0.04}, counters: rootcomplex.Failed, rounds: 6})
+		return testFailedReads(t, failedReads{chances: map[uint32]float64{simregs.RootPoisoned: 0.04, simregs.RootErrors: 0.04}, counters: simregs.RootFailed, rounds: 6})
 	}},
 	{"pcie/lost", nil, "of reads whose completions come never or behind their time-out each is told, what comes late meets nobody, nothing hangs", func(t *T) error {
-		return testFailedReads(t, failedReads{chances: map[uint32]float64{rootcomplex.Lost: 0.03, rootcomplex.Late: 0.03}, counters: rootcomplex.Dropped, shift: 32, rounds: 4})
+		return testFailedReads(t, failedReads{chances: map[uint32]float64{simregs.RootLost: 0.03, simregs.RootLate: 0.03}, counters: simregs.RootDropped, shift: 32, rounds: 4})
 	}},
 	{"pcie/bus-master", []string{"smoke"}, "a NIC that may not reach memory says so of what it was asked for, and goes on when it may", testBusMaster},
 	{"pcie/removed", nil, "a NIC that is pulled out of traffic: its registers tell it, nothing hangs, no memory changes any more, others go on", testRemoved},
@@ -37,7 +37,7 @@ func (t *T) openPCIe() ([]*nic, error) {
 	if err != nil {
 		return nil, err
 	}
-	return nics, nics[0].needs(rootcomplex.Ctrl, pcieWhat)
+	return nics, nics[0].needs(simregs.RootCtrl, pcieWhat)
 }
 
 // pcieRate: a fragment of 256 bytes is a TLP with a header of 16 bytes, on a stream of 8 bytes a
@@ -120,7 +120,7 @@ func testFailedReads(t *T, f failedReads) error {
 	}
 	made, counted := uint64(0), uint64(0)
 	for _, n := range nics {
-		faults, e1 := n.dev.ReadReg(rootcomplex.Faults)
+		faults, e1 := n.dev.ReadReg(simregs.RootFaults)
 		counters, e2 := n.dev.ReadReg(f.counters)
 		if err := errors.Join(e1, e2); err != nil {
 			return err
@@ -221,7 +221,7 @@ func testBusMaster(t *T) error {
 		return errors.New("a put did not arrive")
 	}
 	t.Rand.Read(mem[rawData : rawData+256])
-	if err := errors.Join(nics[1].set(write{rootcomplex.Ctrl, rootcomplex.NoBusMaster}), settle(nics[0].sys)); err != nil {
+	if err := errors.Join(nics[1].set(write{simregs.RootCtrl, simregs.RootNoBusMaster}), settle(nics[0].sys)); err != nil {
 		return err
 	}
 	var stop drivers.Stop
@@ -249,7 +249,7 @@ func testBusMaster(t *T) error {
 	if _, noti := nics[0].noti(1); noti.Error == 0 || noti.Seq != 2 {
 		return fmt.Errorf("told %+v of a get from a node without bus master, expected an error", noti)
 	}
-	if err := errors.Join(nics[1].set(write{rootcomplex.Ctrl, 0}), nics[0].post(put, 0, 0), settle(nics[0].sys)); err != nil {
+	if err := errors.Join(nics[1].set(write{simregs.RootCtrl, 0}), nics[0].post(put, 0, 0), settle(nics[0].sys)); err != nil {
 		return err
 	}
 	if !bytes.Equal(far[rawData:rawData+256], mem[rawData:rawData+256]) {
@@ -311,7 +311,7 @@ func testRemoved(t *T) error {
 		return err
 	}
 	here, away := nics[0], nics[1]
-	if err := away.dev.WriteReg(rootcomplex.Ctrl, rootcomplex.Removed); err != nil {
+	if err := away.dev.WriteReg(simregs.RootCtrl, simregs.RootRemoved); err != nil {
 		return err
 	}
 	if err := gone(away); err != nil {
@@ -343,7 +343,7 @@ func testFunctionReset(t *T) error {
 		return err
 	}
 	here, away := nics[0], nics[1]
-	if err := errors.Join(away.dev.WriteReg(rootcomplex.Ctrl, rootcomplex.Reset), gone(away)); err != nil {
+	if err := errors.Join(away.dev.WriteReg(simregs.RootCtrl, simregs.RootReset), gone(away)); err != nil {
 		return err
 	}
 	before := bytes.Clone(away.dev.Memory())

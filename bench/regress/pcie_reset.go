@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nicloop/nicloop/cosim/rootcomplex"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -38,15 +38,15 @@ func testStaleCompletions(t *T) error {
 	if err := away.sys.Run(away.sys.Now()+200+drivers.Cycle(t.Rand.Intn(400)), &stop); err != nil {
 		return err
 	}
-	if err := away.dev.WriteReg(rootcomplex.Ctrl, rootcomplex.Reset); err != nil {
+	if err := away.dev.WriteReg(simregs.RootCtrl, simregs.RootReset); err != nil {
 		return err
 	}
-	for resetting := uint64(rootcomplex.Reset); resetting != 0; {
-		v, err := away.dev.ReadReg(rootcomplex.Ctrl)
+	for resetting := uint64(simregs.RootReset); resetting != 0; {
+		v, err := away.dev.ReadReg(simregs.RootCtrl)
 		if err != nil {
 			return err
 		}
-		resetting = v & rootcomplex.Reset
+		resetting = v & simregs.RootReset
 	}
 	t.Rand.Read(mem[rawData : rawData+0x4000])
 	if err := errors.Join(away.enableRMA(), away.post(put, 0x2000, 0x6000), settle(away.sys)); err != nil {
@@ -57,7 +57,7 @@ func testStaleCompletions(t *T) error {
 		at := firstOther(got, want)
 		return fmt.Errorf("byte %d of a put after the reset is 0x%02x, expected 0x%02x: data of a read from before the reset", at, got[at], want[at])
 	}
-	counted, err := away.dev.ReadReg(rootcomplex.Failed)
+	counted, err := away.dev.ReadReg(simregs.RootFailed)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nicloop/nicloop/cosim/axihost"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -262,7 +262,7 @@ func (r *rateRun) run(m *misbehaviour, slots int, step func(*rateRun) []write) (
 
 func (r *rateRun) wait(start drivers.Cycle, step func(*rateRun) []write) (drivers.Cycle, error) {
 	to, pause := r.nics[1], drivers.Cycle(40)
-	if step != nil && to.needs(axihost.Function, "") == nil {
+	if step != nil && to.needs(simregs.AXIFunction, "") == nil {
 		pause = drivers.Cycle(40 * len(step(r))) // a host that is asked for more writes than its bus carries does nothing else
 	}
 	for r.n = 0; r.n < 20000; r.n++ {

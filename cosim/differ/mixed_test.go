@@ -14,8 +14,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/pacing"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -159,7 +159,7 @@ func runMixed(t *testing.T, uri string, list []mixedSend, slow uint64, commands 
 		t.Skipf("no simulator here: %v", err)
 	}
 	require.NoError(t, err)
-	m := paced.New(sys.(drivers.Timed))
+	m := pacing.NewSystem(sys.(drivers.Timed))
 	for n := range mixedNodes {
 		mem := m.Device(n).Memory()
 		for i := range mem[mixedData:] {

@@ -5,7 +5,7 @@ import (
 	"fmt"
 	"strconv"
 
-	"github.com/nicloop/nicloop/cosim/alone"
+	"github.com/nicloop/nicloop/cosim/freerun"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -40,7 +40,7 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	if err != nil {
 		return nil, err
 	}
-	wall, err := alone.Clock("ideal", keys, opt)
+	wall, err := freerun.Clock("ideal", keys, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 		return m, nil
 	}
 	m.SetURI(m.Info().URI + "&clock=wall")
-	return alone.New(m), nil
+	return freerun.New(m), nil
 }
 
 func number(keys map[string]string, key string, def, low, high int) (int, error) {

@@ -16,8 +16,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/pacing"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -175,7 +175,7 @@ func (l *load) run(t *testing.T, uri string) *seen {
 	}
 	m := opened(t, uri, opt)
 	if !l.lead { // which promises that nothing is posted on the way
-		m = paced.New(m)
+		m = pacing.NewSystem(m)
 	}
 	for n := range l.nodes {
 		setUp(m, n)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nicloop/nicloop/cosim/alone"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/cosim/freerun"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -32,7 +32,7 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	if opt.Nodes < 0 || opt.Nodes == 0 && keys["dims"] == "" && keys["topology"] == "" {
 		return nil, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes", drivers.ErrConfig, opt.Nodes, regs.HeaderNodes)
 	}
-	wall, err := alone.Clock("model", keys, opt)
+	wall, err := freerun.Clock("model", keys, opt)
 	if err != nil {
 		return nil, err
 	}
@@ -47,7 +47,7 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	}
 	m.SetURI(uri(p.Dims, keys))
 	if wall {
-		return alone.New(m), nil
+		return freerun.New(m), nil
 	}
 	return m, nil
 }

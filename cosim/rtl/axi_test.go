@@ -9,8 +9,8 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/nicloop/nicloop/cosim/axihost"
 	"github.com/nicloop/nicloop/cosim/capture"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -68,10 +68,10 @@ func TestAXIRepeats(t *testing.T) {
 		var bus *drivers.BusError
 		_, err = sys.Device(0).ReadReg(1 << 21)
 		require.ErrorAs(t, err, &bus)
-		v, err := sys.Device(1).ReadReg(axihost.Control)
+		v, err := sys.Device(1).ReadReg(simregs.AXIControl)
 		require.NoError(t, err)
-		require.EqualValues(t, axihost.Open|axihost.Settled, v)
-		v, err = sys.Device(1).ReadReg(axihost.Strays)
+		require.EqualValues(t, simregs.AXIOpen|simregs.AXISettled, v)
+		v, err = sys.Device(1).ReadReg(simregs.AXIStrays)
 		require.NoError(t, err)
 		require.Zero(t, v)
 		magic, err := sys.Device(0).ReadReg(regs.Magic)

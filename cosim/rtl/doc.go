@@ -15,14 +15,14 @@
 // With bus=pcie each node has rtl/board/nic_pcie.sv and a root complex between its ports and the
 // bridge (rtl/board/README.md). Writes are posted there, so none is a drivers.BusError (the devices
 // lack drivers.CanAnswerWrites), and host_wr_latency means nothing. A NIC that was pulled out
-// (package rootcomplex) is told as drivers.ErrPeerDied by the next read of a register; the system
+// (package simregs) is reported as drivers.ErrPeerDied by the next read of a register; the system
 // goes on.
 //
 // With bus=axi each node has rtl/board/axi_front.sv (all of nic_axi but the core) and a host in a
 // clock of its own between its ports and the bridge; ratio says how many of the host's cycles take
 // as long as how many of the core's. host_rd_latency and host_wr_latency are of the host's cycles.
 // Accesses of a node go in the order in which they were posted, one kind behind the other. Package
-// axihost names what is beside the NIC's registers.
+// simregs names what is beside the NIC's registers.
 //
 // With uart=pty the hardware is rtl/board/nic_uart.sv in a process that keeps its own time and
 // carries bits between the pins of its UARTs and pseudo-terminals; what is opened is the system of

@@ -10,9 +10,9 @@ import (
 	"strings"
 	"time"
 
-	"github.com/nicloop/nicloop/cosim/alone"
 	"github.com/nicloop/nicloop/cosim/bridge"
 	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/freerun"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -74,7 +74,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	r.faults.Apply(s)
 	r.applyBus(s)
 	if r.cfg.Lent {
-		return alone.New(s), nil
+		return freerun.New(s), nil
 	}
 	return s, nil
 }
@@ -131,7 +131,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if err != nil {
 		return nil, err
 	}
-	wall, err := alone.Clock("rtl", keys, opt)
+	wall, err := freerun.Clock("rtl", keys, opt)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"strconv"
 
 	"github.com/nicloop/nicloop/cosim/build"
-	"github.com/nicloop/nicloop/cosim/rootcomplex"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -75,7 +75,7 @@ func (r *request) setPCIe(keys map[string]string) error {
 	if err := r.setBusSeed(keys); err != nil {
 		return err
 	}
-	for key, off := range map[string]uint32{"bus_lost": rootcomplex.Lost, "bus_late": rootcomplex.Late, "bus_poisoned": rootcomplex.Poisoned, "bus_errors": rootcomplex.Errors} {
+	for key, off := range map[string]uint32{"bus_lost": simregs.RootLost, "bus_late": simregs.RootLate, "bus_poisoned": simregs.RootPoisoned, "bus_errors": simregs.RootErrors} {
 		text, ok := keys[key]
 		if !ok {
 			continue

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/cosim/capture"
-	"github.com/nicloop/nicloop/cosim/rootcomplex"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -57,10 +57,10 @@ func TestPCIe(t *testing.T) {
 				require.Equal(t, []byte{byte(2*i + 1 - n), 99}, sys.Device(n).Memory()[0x1000+64*i:][:2], "node %d, slot %d", n, i)
 			}
 		}
-		v, err := sys.Device(1).ReadReg(rootcomplex.Malformed)
+		v, err := sys.Device(1).ReadReg(simregs.RootMalformed)
 		require.NoError(t, err)
 		require.Zero(t, v)
-		require.NoError(t, sys.Device(1).WriteReg(rootcomplex.Ctrl, rootcomplex.Removed))
+		require.NoError(t, sys.Device(1).WriteReg(simregs.RootCtrl, simregs.RootRemoved))
 		_, err = sys.Device(1).ReadReg(regs.Magic)
 		require.ErrorIs(t, err, drivers.ErrPeerDied)
 		magic, err := sys.Device(0).ReadReg(regs.Magic)

@@ -59,11 +59,7 @@ func (p *Proc) attend() bool {
 	}
 }
 
-// Room tells whether so many lines can be posted to the send window without waiting.
+// Room reports whether that many lines can be posted to the send window without waiting.
 func (p *Proc) Room(lines int) bool {
-	most := p.k.cfg.PIODepth - lines
-	if int(p.issued-p.taken) > most {
-		p.taken = p.k.sys.PIOTaken(p.node, p.vpid)
-	}
-	return int(p.issued-p.taken) <= most
+	return p.entries.HasRoom(p.k.sys, p.node, p.vpid, uint64(lines), uint64(p.k.cfg.PIODepth))
 }

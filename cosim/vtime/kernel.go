@@ -147,7 +147,7 @@ func (k *Kernel) limitError() error {
 func (k *Kernel) states() []ProcState {
 	list := make([]ProcState, len(k.procs))
 	for i, p := range k.procs {
-		list[i] = ProcState{ID: i, Node: p.node, VPID: p.vpid, State: p.state, Now: p.now, Posted: p.issued - p.taken}
+		list[i] = ProcState{ID: i, Node: p.node, VPID: p.vpid, State: p.state, Now: p.now, Posted: p.entries.Pending()}
 	}
 	return list
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/cache"
+	"github.com/nicloop/nicloop/drivers/pacing"
 )
 
 // A State says what a process does.
@@ -33,8 +34,7 @@ type Proc struct {
 	state      State
 	resumes    uint64 // how often the process has been resumed
 	watch      drivers.WatchID
-	issued     uint64 // lines posted to the send window
-	taken      uint64 // of them, those that need no entry any more, when last looked
+	entries    pacing.Entries // of the send window
 	dev        device
 	worker     Worker // while it attends to something
 	look       drivers.Time
@@ -164,15 +164,12 @@ func (p *Proc) Err() error {
 // post waits for an entry in the send window and counts one line more.
 func (p *Proc) post() error {
 	depth := uint64(p.k.cfg.PIODepth)
-	for p.aborted || p.issued-p.taken >= depth {
+	for p.aborted || !p.entries.HasRoom(p.k.sys, p.node, p.vpid, 1, depth) {
 		if p.aborted {
 			return drivers.ErrRunEnded
 		}
-		if p.taken = p.k.sys.PIOTaken(p.node, p.vpid); p.issued-p.taken < depth {
-			break
-		}
 		if p.yield == nil {
-			if err := p.letTake(p.issued - depth + 1); err != nil {
+			if err := p.letTake(p.entries.Required(1, depth)); err != nil {
 				return err
 			}
 			continue
@@ -180,11 +177,11 @@ func (p *Proc) post() error {
 		if p.Sync() {
 			continue
 		}
-		p.k.sys.ArmPIO(p.node, p.vpid, p.issued-depth+1)
+		p.entries.Arm(p.k.sys, p.node, p.vpid, 1, depth)
 		p.state = AwaitPIO
 		p.suspend()
 	}
-	p.issued++
+	p.entries.Posted++
 	return nil
 }
 

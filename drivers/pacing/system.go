@@ -1,19 +1,4 @@
-// Package paced is a host whose processes wait for entries in their send windows: lines may be
-// posted to a [System] without count, as software that knows how many it may post would bring them
-// to the NIC.
-//
-// # What it promises
-//
-//   - Lines of one process keep their order. As many of them as have entries are with the NIC, the
-//     others wait here, so none is refused for want of an entry, and those of one process wait for
-//     no other's.
-//   - All else is as in the drivers.Timed below; the same calls give the same cycles.
-//
-// # What the caller must do
-//
-// Post to the send windows through this System alone, and whole lines. ArmPIO is not for the
-// caller.
-package paced
+package pacing
 
 import (
 	"slices"
@@ -22,17 +7,21 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A System paces what is posted to the windows of another.
+// A System is a Timed whose callers may post any number of whole lines to the send windows. Lines
+// of one process keep their order; as many as have entries are posted to the system below, the
+// others wait here, so the NIC refuses none for want of an entry. Everything else is passed
+// through, and the same calls give the same cycles. Callers must not use ArmPIO, nor the system
+// below.
 type System struct {
 	drivers.Timed
 	procs [][regs.VPIDs]process // by node
 }
 
 type process struct {
-	lines  []line // that wait here
-	posted uint64 // to the NIC
-	limit  uint64 // lines that may be there at once
-	armed  bool
+	Entries
+	waiting []line
+	depth   uint64 // entries of the window in use
+	isArmed bool
 }
 
 type line struct {
@@ -41,12 +30,12 @@ type line struct {
 	data []byte
 }
 
-// New paces a system to which nothing was posted yet.
-func New(sys drivers.Timed) *System {
+// NewSystem paces a system to which nothing was posted yet.
+func NewSystem(sys drivers.Timed) *System {
 	s := &System{Timed: sys, procs: make([][regs.VPIDs]process, sys.Info().Nodes)}
 	for n := range s.procs {
 		for v := range s.procs[n] {
-			s.procs[n][v].limit = regs.VELOLines
+			s.procs[n][v].depth = regs.VELOLines
 		}
 	}
 	return s
@@ -57,24 +46,24 @@ func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, data []byte) {
 	vpid := int(regs.Pio(off).SrcVPID())
 	p := &s.procs[node][vpid]
 	if regs.ForDescriptors(off) {
-		p.limit = regs.RMADepth
+		p.depth = regs.RMADepth
 	}
-	p.lines = append(p.lines, line{at, off, slices.Clone(data)})
+	p.waiting = append(p.waiting, line{at, off, slices.Clone(data)})
 	s.feed(node, vpid)
 }
 
 // feed posts what has entries.
 func (s *System) feed(node, vpid int) {
 	p := &s.procs[node][vpid]
-	for len(p.lines) > 0 && p.posted-s.PIOTaken(node, vpid) < p.limit {
-		l := p.lines[0]
-		p.lines = p.lines[1:]
-		p.posted++
+	for len(p.waiting) > 0 && p.HasRoom(s.Timed, node, vpid, 1, p.depth) {
+		l := p.waiting[0]
+		p.waiting = p.waiting[1:]
+		p.Posted++
 		s.Timed.PostPIO(node, max(l.at, s.Now()), l.off, l.data)
 	}
-	if len(p.lines) > 0 && !p.armed {
-		p.armed = true
-		s.ArmPIO(node, vpid, p.posted-p.limit+1)
+	if len(p.waiting) > 0 && !p.isArmed {
+		p.isArmed = true
+		p.Arm(s.Timed, node, vpid, 1, p.depth)
 	}
 }
 
@@ -88,7 +77,7 @@ func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 				return false
 			}
 			fed = true
-			s.procs[f.Node][f.VPID].armed = false
+			s.procs[f.Node][f.VPID].isArmed = false
 			s.feed(f.Node, f.VPID)
 			return true
 		})
@@ -103,7 +92,7 @@ func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 func (s *System) waits() bool {
 	for n := range s.procs {
 		for v := range s.procs[n] {
-			if len(s.procs[n][v].lines) > 0 {
+			if len(s.procs[n][v].waiting) > 0 {
 				return true
 			}
 		}

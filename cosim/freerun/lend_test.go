@@ -1,4 +1,4 @@
-package alone_test
+package freerun_test
 
 import (
 	"context"
@@ -24,7 +24,7 @@ func TestLentMemoryIsTheNICs(t *testing.T) {
 		defer f.Close()
 		require.NoError(t, f.Truncate(4096))
 		require.NoError(t, l.Lend(1, 0, 4096, f, 0))
-		box, err := sys.Device(1).Await(drivers.Cause{Off: 0, Bytes: aloneSlots * regs.SlotBytes})
+		box, err := sys.Device(1).Await(drivers.Cause{Off: 0, Bytes: slots * regs.SlotBytes})
 		require.NoError(t, err)
 		require.NoError(t, sendTo1(sys.Device(0), 0x1234))
 		ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)

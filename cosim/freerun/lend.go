@@ -1,4 +1,4 @@
-package alone
+package freerun
 
 import (
 	"errors"
@@ -44,34 +44,31 @@ func (a *System) Post(node int, off uint32, line []byte) error {
 	return a.post(a.m.Device(node), node, off, line, mostPosted)
 }
 
-// post posts a line when fewer than most of its process are on their way.
+// post posts a line once fewer than most of its process are in flight.
 func (a *System) post(under drivers.Device, node int, off uint32, line []byte, most uint64) error {
 	vpid := int(regs.Pio(off).SrcVPID())
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if err := a.await(func() bool { return a.underWay(node, vpid) < most }); err != nil {
+	e := &a.entries[node][vpid]
+	if err := a.await(func() bool { return e.HasRoom(a.m, node, vpid, 1, most) }); err != nil {
 		return err
 	}
-	a.posted[node][vpid]++
-	a.moves()
+	e.Posted++
+	a.wake()
 	return under.WritePIO(off, line)
-}
-
-func (a *System) underWay(node, vpid int) uint64 {
-	return a.posted[node][vpid] - a.m.PIOTaken(node, vpid)
 }
 
 // Drain is drivers.Lender's.
 func (a *System) Drain(node, vpid int) error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	return a.await(func() bool { return a.underWay(node, vpid) == 0 })
+	return a.await(func() bool { return a.entries[node][vpid].IsDrained(a.m, node, vpid) })
 }
 
-// await waits, under the lock, until something holds that time brings.
+// await waits, under the lock, until the simulation makes a condition true.
 func (a *System) await(holds func() bool) error {
 	for a.err == nil && !holds() {
-		a.moves()
+		a.wake()
 		a.taken.Wait()
 	}
 	return a.err
@@ -84,15 +81,15 @@ func (a *System) OnFault(f func(error)) {
 	a.onFault = f
 }
 
-// sort tells of faults whoever wants to know, and gives back what else an error holds.
-func (a *System) sort(err error) error {
+// reportFaults passes faults to onFault and returns the other errors.
+func (a *System) reportFaults(err error) error {
 	if err == nil || a.onFault == nil {
 		return err
 	}
 	if list, ok := err.(interface{ Unwrap() []error }); ok {
 		var rest []error
 		for _, e := range list.Unwrap() {
-			rest = append(rest, a.sort(e))
+			rest = append(rest, a.reportFaults(e))
 		}
 		return errors.Join(rest...)
 	}

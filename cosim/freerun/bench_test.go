@@ -1,4 +1,4 @@
-package alone_test
+package freerun_test
 
 import (
 	"context"

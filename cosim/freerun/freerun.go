@@ -1,4 +1,4 @@
-package alone
+package freerun
 
 import (
 	"context"
@@ -6,28 +6,28 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/pacing"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// sliceCycles are what the NICs have for themselves between two looks at what software wants.
+// sliceCycles is the number of cycles between two checks for requests of software.
 const sliceCycles = 256
 
-// A System is a machine that runs by itself. What is posted counts from the cycle in which it
-// comes.
+// A System is a free-running machine: its clock advances in a goroutine of its own. A posted write
+// takes effect at the cycle in which it is received.
 type System struct {
 	info drivers.Info
 	mu   sync.Mutex // of all below
 	m    drivers.Timed
 	// taken wakes stores that wait for an entry.
 	taken   *sync.Cond
-	posted  [][regs.VPIDs]uint64 // lines, by node
+	entries [][regs.VPIDs]pacing.Entries // by node
 	waiters []*waiter
 	unused  map[watched][]drivers.WatchID // whose waiters have ended
 	onFault func(error)
-	err     error // why it stands
-	// rests: nothing moved at the last look, and since then there was no reason to look again but
-	// those that have kicked.
-	rests bool
+	err     error // ended the run
+	// isIdle: nothing moved in the last slice, and every later reason to run was signalled by kick.
+	isIdle bool
 
 	kick    chan struct{} // there is something to do
 	over    chan struct{} // closed by Close
@@ -37,10 +37,10 @@ type System struct {
 
 var _ drivers.Lender = (*System)(nil)
 
-// New sets a machine free.
+// New starts a goroutine that runs a machine.
 func New(m drivers.Timed) *System {
 	a := &System{
-		info: m.Info(), m: m, posted: make([][regs.VPIDs]uint64, m.Info().Nodes),
+		info: m.Info(), m: m, entries: make([][regs.VPIDs]pacing.Entries, m.Info().Nodes),
 		unused: map[watched][]drivers.WatchID{},
 		kick:   make(chan struct{}, 1), over: make(chan struct{}), stopped: make(chan struct{}),
 	}
@@ -70,14 +70,14 @@ func (a *System) drive() {
 	}
 }
 
-// slice lets some time pass, and tells whether more can happen by itself.
+// slice simulates some cycles and reports whether more can happen without a call.
 func (a *System) slice(stop *drivers.Stop) bool {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	if a.err != nil {
 		return false
 	}
-	a.err = a.sort(a.m.Run(a.m.Now()+sliceCycles, stop))
+	a.err = a.reportFaults(a.m.Run(a.m.Now()+sliceCycles, stop))
 	for _, f := range stop.Fired {
 		for _, w := range a.waiters {
 			w.hear(f)
@@ -89,11 +89,11 @@ func (a *System) slice(stop *drivers.Stop) bool {
 		}
 	}
 	a.taken.Broadcast()
-	a.rests = a.err != nil || stop.Quiet && len(stop.Fired) == 0
-	return !a.rests
+	a.isIdle = a.err != nil || stop.Quiet && len(stop.Fired) == 0
+	return !a.isIdle
 }
 
-// Info says what runs.
+// Info describes the machine.
 func (a *System) Info() drivers.Info { return a.info }
 
 // Device is one node's NIC.
@@ -116,8 +116,8 @@ func (a *System) Close() error {
 	return nil
 }
 
-// moves has the goroutine look.
-func (a *System) moves() {
+// wake makes the goroutine simulate.
+func (a *System) wake() {
 	select {
 	case a.kick <- struct{}{}:
 	default:
@@ -137,11 +137,11 @@ func (d *device) ReadReg(off uint32) (uint64, error) {
 	if d.a.err != nil {
 		return 0, d.a.err
 	}
-	if !d.a.rests { // reading moves nothing
-		d.a.moves()
+	if !d.a.isIdle { // reading moves nothing
+		d.a.wake()
 	}
 	v, err := d.under.ReadReg(off)
-	if err = d.a.sort(err); err != nil {
+	if err = d.a.reportFaults(err); err != nil {
 		return 0, err
 	}
 	return v, nil
@@ -153,7 +153,7 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 	if d.a.err != nil {
 		return d.a.err
 	}
-	d.a.moves()
+	d.a.wake()
 	return d.under.WriteReg(off, v)
 }
 
@@ -236,7 +236,7 @@ func (w *waiter) ring() {
 func (w *waiter) arm() {
 	if w.cause == drivers.Interrupt {
 		w.a.m.ArmIRQ(w.node)
-		w.a.moves()
+		w.a.wake()
 	} else {
 		w.a.m.Arm(w.id)
 	}

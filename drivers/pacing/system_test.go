@@ -1,4 +1,4 @@
-package paced_test
+package pacing_test
 
 import (
 	"context"
@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	_ "github.com/nicloop/nicloop/cosim/ideal"
-	"github.com/nicloop/nicloop/cosim/paced"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/pacing"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -23,7 +23,7 @@ func TestNoneIsRefused(t *testing.T) {
 		require.NoError(t, err)
 		sys := below.(drivers.Timed)
 		if paces {
-			sys = paced.New(sys)
+			sys = pacing.NewSystem(sys)
 		}
 		var stop drivers.Stop
 		for n := range 2 {

@@ -1,4 +1,4 @@
-package alone_test
+package freerun_test
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-const aloneSlots = 8
+const slots = 8
 
 // openAlone opens two nodes that run by themselves; process 0 of node 1 has a mailbox at 0 and
 // interrupts for what comes.
@@ -38,7 +38,7 @@ func openAlone(t *testing.T, uri string) drivers.System {
 	for n := range 2 {
 		dev := sys.Device(n)
 		require.NoError(t, process.Join(dev, 0, 1))
-		for _, w := range [][2]uint64{{uint64(regs.MboxSlots(0)), aloneSlots}, {uint64(regs.IRQMask), ^uint64(0)},
+		for _, w := range [][2]uint64{{uint64(regs.MboxSlots(0)), slots}, {uint64(regs.IRQMask), ^uint64(0)},
 			{uint64(regs.MboxCtrl(0)), regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival}} {
 			require.NoError(t, dev.WriteReg(uint32(w[0]), w[1]))
 		}
@@ -67,7 +67,7 @@ func sendTo1(dev drivers.Device, v uint64) error {
 
 // take gives the packet with a sequence number, if it has come.
 func take(dev drivers.Device, seq uint64) (uint64, bool) {
-	slot := dev.Memory()[(seq-1)%aloneSlots*regs.SlotBytes:]
+	slot := dev.Memory()[(seq-1)%slots*regs.SlotBytes:]
 	header := atomic.LoadUint64((*uint64)(unsafe.Pointer(&slot[regs.SlotHdrOff])))
 	if uint64(regs.Slot(header).Seq()) != seq {
 		return 0, false
@@ -81,7 +81,7 @@ func TestAloneWaitsMissNothing(t *testing.T) { everyBody(t, waitsMissNothing) }
 func waitsMissNothing(t *testing.T, uri string) {
 	const packets = 3000
 	sys := openAlone(t, uri)
-	box, err := sys.Device(1).Await(drivers.Cause{Off: 0, Bytes: aloneSlots * regs.SlotBytes})
+	box, err := sys.Device(1).Await(drivers.Cause{Off: 0, Bytes: slots * regs.SlotBytes})
 	require.NoError(t, err)
 	var sender sync.WaitGroup
 	sender.Go(func() {
