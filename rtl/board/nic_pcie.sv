@@ -123,9 +123,8 @@ module nic_pcie #(
     output logic            idle
 );
   localparam int POSTED = 0, INTERRUPT = 1, COMPLETION = 2, SENDERS = 3;
-  logic core, may_request, sent_dropped, tx_idle;
+  logic core, may_request, hold, sent_dropped, tx_idle;
   assign core        = core_rst || flr;
-  assign may_request = bus_master && !flr;
 
   // ---- receiving ----
   logic        in_valid, in_ready, in_both, in_last;
@@ -189,10 +188,10 @@ module nic_pcie #(
   );
 
   // ---- the core's DMA ----
-  logic         np_valid, np_done, np_four;
+  logic         np_valid, np_done, np_four, read_queued;
   logic [127:0] np_header;
   pcie_write #(.QUADS(QUADS)) u_write (
-      .clk, .rst, .core_rst(core), .bus_master(may_request), .mps, .id, .s_awvalid(s_axi_awvalid),
+      .clk, .rst, .core_rst(core), .bus_master(may_request), .hold, .mps, .id, .s_awvalid(s_axi_awvalid),
       .s_awready(s_axi_awready), .s_awaddr(s_axi_awaddr),
       .s_awlen(s_axi_awlen), .s_wvalid(s_axi_wvalid), .s_wready(s_axi_wready), .s_wdata(s_axi_wdata),
       .s_wstrb(s_axi_wstrb), .s_wlast(s_axi_wlast), .s_bvalid(s_axi_bvalid), .s_bready(s_axi_bready),
@@ -201,16 +200,17 @@ module nic_pcie #(
       .done(done[POSTED]), .dropped(sent_dropped), .idle(write_idle)
   );
   pcie_read #(.TAGS(TAGS), .SLOT(SLOT), .TICK(TICK)) u_read (
-      .clk, .rst, .core_rst, .flr, .bus_master(may_request), .ext_tag_enable, .mrrs, .id, .s_arvalid(s_axi_arvalid),
-      .s_arready(s_axi_arready),
+      .clk, .rst, .core_rst, .flr, .bus_master(may_request), .hold, .ext_tag_enable, .mrrs, .id,
+      .s_arvalid(s_axi_arvalid), .s_arready(s_axi_arready),
       .s_araddr(s_axi_araddr), .s_arlen(s_axi_arlen), .s_rvalid(s_axi_rvalid), .s_rready(s_axi_rready),
       .s_rdata(s_axi_rdata), .s_rresp(s_axi_rresp), .s_rlast(s_axi_rlast), .np_valid, .np_done,
       .np_dropped(sent_dropped), .np_header, .np_four,
       .c_valid, .c_data, .c_poisoned, .c_status, .c_count, .c_lower, .c_len(len), .c_requester(requester), .c_tag(tag),
       .q_valid(q_valid && q_to_cpl), .q_data, .q_ok, .q_last, .ev_timeout, .ev_failed, .ev_unexpected,
       .pending(transactions_pending),
-      .idle(read_idle)
+      .queued(read_queued), .idle(read_idle)
   );
+  request_gate u_gate (.clk, .rst, .bus_master, .flr, .queued(!write_idle || read_queued), .may_request, .hold);
 
   // ---- interrupts ----
   pcie_msix #(.VECTORS(VECTORS)) u_msix (

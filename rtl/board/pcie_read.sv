@@ -37,6 +37,7 @@ module pcie_read #(
     input  logic         core_rst,
     input  logic         flr,
     input  logic         bus_master,
+    input  logic         hold,         // no address is taken
     input  logic         ext_tag_enable,  // low: tags below 32 only, as a requester without extended tags
     input  logic [2:0]   mrrs,         // 128 bytes << mrrs
     input  logic [15:0]  id,
@@ -74,6 +75,7 @@ module pcie_read #(
     output logic         ev_failed,      // a completion said so, or was poisoned
     output logic         ev_unexpected,
     output logic         pending,        // a request is outstanding, or offered to the sender
+    output logic         queued,         // a burst that was taken is not all asked for
     output logic         idle
 );
   localparam int T = $clog2(TAGS);
@@ -136,12 +138,12 @@ module pcie_read #(
   assign to_edge    = edge_quads - (7'(line[5:0]) & (edge_quads - 7'd1));
   assign piece_last = beats <= 9'(to_edge);
   assign piece      = piece_last ? (S + 1)'(beats) : (S + 1)'(to_edge);
-  assign s_arready  = !open;
+  assign s_arready  = !open && !hold;
   assign asks       = open && order_room && (joins || !bus_master || (found && may_take && !st_valid));
   assign tag_take   = asks && bus_master && !joins;
   always_ff @(posedge clk) begin
     if (rst || core) open <= 1'b0;
-    else open <= open ? !(asks && piece_last) : s_arvalid;
+    else open <= open ? !(asks && piece_last) : s_arvalid && s_arready;
     if (!open) begin
       line  <= s_araddr[63:3];
       beats <= {1'b0, s_arlen} + 9'd1;
@@ -360,6 +362,7 @@ module pcie_read #(
   assign s_rdata = bad ? '0 : read;
   assign s_rresp = {bad, 1'b0};
   always_ff @(posedge clk) pending <= !rst && (waiting != '0 || np_valid);
+  assign queued  = open || st_valid || np_valid;
   assign idle    = !open && !have && !s_rvalid && !cpl_valid && (waiting | resting) == '0 && !st_valid && !np_valid;
 
 `ifndef SYNTHESIS

@@ -26,6 +26,7 @@ module pcie_write #(
     input  logic         rst,
     input  logic         core_rst,
     input  logic         bus_master,
+    input  logic         hold,        // no address is taken
     input  logic [2:0]   mps,         // 128 bytes << mps; up to what QUADS holds is used
     input  logic [15:0]  id,
     input  logic         s_awvalid,
@@ -71,7 +72,7 @@ module pcie_write #(
   assign full       = wr - rd == P'(QUADS);
   // While a piece waits, only the address that goes on is taken; a beat that does not belong to it
   // has it closed first.
-  assign s_awready   = !open && (!waits || goes_on);
+  assign s_awready   = !open && !hold && (!waits || goes_on);
   // Of what closes a piece only a beat that does not belong to it can come while a burst is open.
   assign s_wready    = open && !full && asks_room && !(waits && (!bus_master || !fits));
   assign w_take      = s_wvalid && s_wready;

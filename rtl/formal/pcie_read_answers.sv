@@ -36,8 +36,8 @@ module pcie_read_answers #(
   logic [1:0] rresp;
   logic [5:0] awaited;
   pcie_read #(.TAGS(2), .SLOT(64), .TICK(2), .HOLD(HOLD), .LONG(2)) u_dut (
-      .clk, .rst, .core_rst, .flr, .bus_master, .ext_tag_enable(1'b0), .mrrs(3'd0), .id(16'h0), .s_arvalid(arvalid),
-      .s_arready(arready), .s_araddr(araddr),
+      .clk, .rst, .core_rst, .flr, .bus_master, .hold(1'b0), .ext_tag_enable(1'b0), .mrrs(3'd0), .id(16'h0),
+      .s_arvalid(arvalid), .s_arready(arready), .s_araddr(araddr),
       .s_arlen({6'h0, arlen}), .s_rvalid(rvalid), .s_rready(1'b1), .s_rresp(rresp), .s_rlast(rlast), .np_valid,
       .np_done(np_valid), .np_dropped(np_dropped && np_valid), .c_valid, .c_data, .c_poisoned, .c_status, .c_count,
       .c_lower, .c_len, .c_requester, .c_tag,

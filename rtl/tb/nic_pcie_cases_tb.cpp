@@ -5,6 +5,8 @@
 #include "Vnic_pcie.h"
 #include "root_complex.h"
 
+#include "bus_master_storm.h"
+
 namespace {
 
 using tb::Header;
@@ -32,6 +34,7 @@ struct Cases : tb::Bench<Vnic_pcie> {
 
   // ---- the core: its DMA, and registers that hold the address ----
   std::deque<Burst> writes, reads;
+  std::map<uint64_t, uint64_t> queued;                // address of a burst: cycle in which all of it was taken
   std::vector<unsigned> answers;                      // of writes
   std::vector<std::pair<unsigned, uint64_t>> beats;   // response and data
   std::vector<uint64_t> registers_written;
@@ -66,8 +69,9 @@ struct Cases : tb::Bench<Vnic_pcie> {
             "an access is offered to a core that is in reset");
     } else {
       if (top.s_axi_awvalid && top.s_axi_awready) writes.front().addressed = true;
-      if (top.s_axi_wvalid && top.s_axi_wready && ++writes.front().beat == writes.front().beats) writes.pop_front();
-      if (top.s_axi_arvalid && top.s_axi_arready) reads.pop_front();
+      if (top.s_axi_wvalid && top.s_axi_wready && ++writes.front().beat == writes.front().beats)
+        queued[writes.front().addr] = tb::cycle, writes.pop_front();
+      if (top.s_axi_arvalid && top.s_axi_arready) queued[reads.front().addr] = tb::cycle, reads.pop_front();
       if (top.s_axi_bvalid) answers.push_back(top.s_axi_bresp);
       if (top.s_axi_rvalid) beats.emplace_back(top.s_axi_rresp, top.s_axi_rdata);
       if (answer_due && top.m_axil_bvalid && top.m_axil_bready) registers_written.push_back(aw_addr), aw = w = answer_due = false;
@@ -435,6 +439,7 @@ int main(int argc, char** argv) {
   RUN(reset_in_traffic(true));
   RUN(bus_master_cleared());
   RUN(bus_master_cleared_without_credits());
+  if (!only || std::strstr("bus_master_storm", only)) tb::bus_master_storm(t, TO, FROM);
   RUN(msix_disabled());
   RUN(msix_masked());
   RUN(msix_vectors());
