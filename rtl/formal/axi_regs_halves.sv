@@ -2,8 +2,11 @@
 // the core; what it is told to write are the last two halves that the host wrote, to one register,
 // the lower one first and nothing written between; an upper half that is read is the one that came
 // with the lower half before it, or the register's of now; behind a cut the answer is there in the
-// next cycle.
-module axi_regs_halves (
+// next cycle. Its port keeps the rules of a slave; with PROMPT, a core that answers at once, an
+// answer follows within 3 cycles, whatever BREADY and RREADY are.
+module axi_regs_halves #(
+    parameter int PROMPT = 0
+) (
     input logic        clk,
     input logic        rst,
     input logic        s_awvalid,
@@ -41,10 +44,21 @@ module axi_regs_halves (
     if (!started) assume (rst);
     if (started) assume (!rst);
     assume (!(open && cut));
+    if (PROMPT != 0) assume (req_ready && rsp_valid);
     // To keep the proof small: four registers, data of two bits per half.
     assume (s_awaddr[19:4] == '0 && s_araddr[19:4] == '0 && s_wdata[31:2] == '0 && rsp_data[63:34] == '0 &&
         rsp_data[31:2] == '0);
   end
+
+  axi_write_check #(.MASTER(0), .BURSTS(2), .B_WAIT(PROMPT * 4 - 1), .W_FIRST(1), .QUADS(0), .N_W(2)) u_writes (
+      .clk, .rst, .awvalid(s_awvalid), .awready(s_awready), .awaddr(64'(s_awaddr)), .awlen(8'd0), .wvalid(s_wvalid),
+      .wready(s_wready), .wdata(64'(s_wdata)), .wstrb(8'(s_wstrb)), .wlast(1'b1), .bvalid(s_bvalid),
+      .bready(s_bready), .bresp(s_bresp), .idle(1'b0)
+  );
+  axi_read_check #(.MASTER(0), .BURSTS(2), .R_WAIT(PROMPT * 4 - 1), .QUADS(0), .N_W(2)) u_reads (
+      .clk, .rst, .arvalid(s_arvalid), .arready(s_arready), .araddr(64'(s_araddr)), .arlen(8'd0), .rvalid(s_rvalid),
+      .rready(s_rready), .rdata(64'(s_rdata)), .rresp(s_rresp), .rlast(1'b1), .idle(1'b0)
+  );
 
   // ---- what the host did: the write before the last, and the last ----
   logic        wr, rd, due_b, due_r, was_low, now_write, now_core;

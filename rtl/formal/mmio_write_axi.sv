@@ -1,7 +1,8 @@
 // mmio_write_axi: mmio_write keeps the rules of its two write ports, a burst for the send windows
 // never leaves its 64-byte line, and no register is written without a byte, whatever the host
 // writes; a reset of the core at any time leaves it whole accesses, and nothing is offered while it
-// lasts.
+// lasts. WVALID waits for no READY: it follows the address of a register at once, and in a burst
+// for the send windows it is asserted whenever the quadword is there.
 module mmio_write_axi (
     input logic        clk,
     input logic        rst,
@@ -62,7 +63,8 @@ module mmio_write_axi (
       .m_axi_wvalid(w_wvalid), .m_axi_wready(w_wready), .m_axi_wdata(w_wdata), .m_axi_wstrb(w_wstrb),
       .m_axi_wlast(w_wlast), .m_axi_bvalid(w_bvalid), .m_axi_bready(w_bready), .m_axi_bresp(w_bresp), .settled
   );
-  axi_write_check #(.BURSTS(1)) u_registers (
+  logic win_aw_gone, win_w_gone;
+  axi_write_check #(.BURSTS(1), .W_WAIT(0)) u_registers (
       .clk, .rst(rst || core_rst), .awvalid(r_awvalid), .awready(r_awready), .awaddr(64'(r_awaddr)), .awlen(8'd0),
       .wvalid(r_wvalid), .wready(r_wready), .wdata(r_wdata), .wstrb(r_wstrb), .wlast(1'b1), .bvalid(r_bvalid),
       .bready(r_bready), .bresp(r_bresp), .idle(settled)
@@ -70,13 +72,14 @@ module mmio_write_axi (
   axi_write_check #(.BURSTS(1)) u_windows (
       .clk, .rst(rst || core_rst), .awvalid(w_awvalid), .awready(w_awready), .awaddr(64'(w_awaddr)), .awlen(w_awlen),
       .wvalid(w_wvalid), .wready(w_wready), .wdata(w_wdata), .wstrb(w_wstrb), .wlast(w_wlast), .bvalid(w_bvalid),
-      .bready(w_bready), .bresp(w_bresp), .idle(settled)
+      .bready(w_bready), .bresp(w_bresp), .idle(settled), .aw_gone(win_aw_gone), .w_gone(win_w_gone)
   );
   always_comb
     if (started && !rst) begin
       assert (!w_awvalid || (8'(w_awaddr[5:3]) + w_awlen < 8'd8 && w_awlen < 8'd8));
       assert (!r_wvalid || r_wstrb != '0);
       assert (!settled || left == '0);
+      assert (core_rst || !(w_awvalid || win_aw_gone) || win_w_gone || !q_valid || w_wvalid);
       assert (!core_rst || !(r_awvalid || r_wvalid || w_awvalid || w_wvalid));
     end
   logic cut;  // an access that the core has begun to take met its reset
