@@ -234,3 +234,34 @@ func TestRequestWithoutDomain(t *testing.T) {
 	require.EqualValues(t, 1, r.reg(1, regs.DomainRefused))
 	require.EqualValues(t, 1, r.reg(1, regs.RMAErrors))
 }
+
+// A packet that is inspected about when its process gets another domain is written, dropped for the
+// mailbox that went off, or refused for its domain: in this order, each counted once and in the
+// counter of what happened to it.
+func TestPacketAtADomainChange(t *testing.T) {
+	const written, off, refused = 0, 1, 2
+	last, seen := refused, map[int]int{}
+	for wait := range drivers.Cycle(120) { // a later change meets the packet in a later state
+		r := newPair(t)
+		r.send(0, 3, 1, 5, []byte("old domain"))
+		r.PostReg(1, r.Now()+wait, regs.PDID(5), 2)
+		r.idle()
+		strangers := r.reg(1, regs.DomainRefused)
+		dropped := r.reg(1, regs.RXDropped)
+		reason := regs.ErrorInfoReason.Of(r.reg(1, regs.ErrorInfo))
+		outcome := written
+		switch {
+		case strangers == 1:
+			outcome = refused
+			require.EqualValues(t, regs.DropReasonDomain, reason, "wait %d", wait)
+		case dropped == 1:
+			outcome = off
+			require.EqualValues(t, regs.DropReasonMailboxOff, reason, "wait %d", wait)
+		}
+		require.LessOrEqual(t, strangers, dropped, "wait %d", wait)
+		require.LessOrEqual(t, dropped, uint64(1), "wait %d", wait)
+		require.LessOrEqual(t, outcome, last, "wait %d", wait)
+		last, seen[outcome] = outcome, seen[outcome]+1
+	}
+	require.Len(t, seen, 3, "the packet was in every state when the domain changed")
+}
