@@ -1,0 +1,63 @@
+package bench
+
+import (
+	"context"
+	"errors"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// A ProgramRun is a world whose ranks do what body does, instead of a workload.
+type ProgramRun struct {
+	Config Config // Workload, Sizes and what only workloads have are ignored
+	// HeapBytes is how much DMA memory a rank has for messages beyond host.EagerMax.
+	HeapBytes int
+	Body      func(r *host.Rank) error
+}
+
+// A ProgramResult is what the hardware and the host library counted.
+type ProgramResult struct {
+	NICs  []NIC      `json:"nics"`
+	Flow  FlowStats  `json:"flow"`
+	Ranks host.Stats `json:"messages"` // of all ranks
+}
+
+// Run runs the world on a device whose time is simulated, and closes it.
+func (p *ProgramRun) Run(ctx context.Context) (res *ProgramResult, err error) {
+	c := p.Config
+	const unit = 1 << 20
+	c.Sizes, c.buffers = []int{unit}, max(p.HeapBytes/unit, 1)
+	obs, err := newObservers(&c)
+	if err != nil {
+		return nil, err
+	}
+	w, err := openWorld(ctx, c, obs.sink(), drivers.CanSimulate)
+	if err != nil {
+		return nil, because(ctx, err)
+	}
+	defer func() { err = because(ctx, errors.Join(err, w.close(), obs.close())) }()
+	if err := w.run(ctx, p.Body); err != nil {
+		return nil, err
+	}
+	full := newResult(w)
+	if err := w.finish(full); err != nil {
+		return nil, err
+	}
+	return &ProgramResult{NICs: full.NICs, Flow: w.flowStats(), Ranks: w.hostStats()}, nil
+}
+
+// hostStats adds up the counters of all ranks.
+func (w *World) hostStats() (sum host.Stats) {
+	for _, r := range w.Ranks {
+		s := r.Stats()
+		sum.MessagesSent += s.MessagesSent
+		sum.MessagesReceived += s.MessagesReceived
+		sum.BytesSent += s.BytesSent
+		sum.BytesReceived += s.BytesReceived
+		sum.DelayedMessages += s.DelayedMessages
+		sum.LocalMessages += s.LocalMessages
+		sum.Unexpected += s.Unexpected
+	}
+	return sum
+}

@@ -1,0 +1,250 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strconv"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/host/libfabric"
+	"github.com/nicloop/nicloop/velo"
+	"github.com/spf13/cobra"
+)
+
+func newMPI() *cobra.Command {
+	cmd := &cobra.Command{
+		Use:   "mpi -n RANKS -- PROGRAM [ARGUMENT…]",
+		Short: "Run an unmodified MPI program on the simulated NIC, in virtual time",
+		Long: `Run a program that is linked with Open MPI as ranks of a simulated world. Its messages cross the
+simulated NIC; its clocks (MPI_Wtime, clock_gettime, gettimeofday) show simulated time. The same
+command gives the same times in every run.
+
+Computing between two MPI calls takes no simulated time unless --compute says otherwise. The
+packages come with scripts/setup-debian.sh --mpi; nicloop help mpi describes how it works.
+
+` + exitText,
+		Example: `  nicloop mpi -n 4 -- ./ring
+  nicloop mpi -n 8 --device model: --procs-per-node 2 -- python3 program.py
+  nicloop mpi -n 2 --device rtl: --waves run.fst -- ./pingpong
+  nicloop mpi -n 4 --compute measured×0.5 -- ./stencil       a processor twice as fast as this one`,
+		Args: checked(cobra.MinimumNArgs(1)),
+	}
+	f := &mpiFlags{c: bench.Default("")}
+	f.add(cmd)
+	cmd.RunE = f.run
+	return cmd
+}
+
+type mpiFlags struct {
+	c                bench.Config
+	ranks            int
+	compute          string
+	pollCost, stall  time.Duration
+	heap             int
+	flow, rendezvous string
+	limit, timeout   time.Duration
+	pcap             string
+	json, force      bool
+	look             runFlags // waves
+	launcher         []string
+}
+
+func (f *mpiFlags) add(cmd *cobra.Command) {
+	d, fs := f.c, cmd.Flags()
+	fs.SortFlags = false
+	fs.SetInterspersed(false) // what follows the program belongs to it
+	fs.IntVarP(&f.ranks, "ranks", "n", 2, "ranks: processes that mpirun starts")
+	fs.StringVar(&f.c.Device, "device", "model:", "what stands behind the driver, such as rtl: or model: (nicloop device list)")
+	fs.IntVar(&f.c.Procs, "procs-per-node", 1, "ranks that share a node and its NIC")
+	fs.StringVar(&f.compute, "compute", "0", "simulated time of computing between calls: 0, or measured×`F`, the processor time of the program times F")
+	fs.DurationVar(&f.pollCost, "poll-cost", 50*time.Nanosecond, "simulated time of a look at an empty completion queue")
+	fs.DurationVar(&f.stall, "stall", 2*time.Second, "real time after which the world continues without a rank that waits for something else than messages")
+	fs.IntVar(&f.heap, "heap", 32<<20, "bytes of DMA memory per rank, for messages of more than 2048 bytes")
+	fs.StringVar(&f.flow, "flow", string(d.Velo.Flow), "end-to-end flow control: none, static or dynamic")
+	fs.IntVar(&f.c.Velo.Slots, "slots", d.Velo.Slots, "mailbox slots per peer, credit slots included")
+	fs.IntVar(&f.c.Velo.CreditSlots, "credit-slots", d.Velo.CreditSlots, "of them, for credit packets")
+	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets that have room")
+	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC")
+	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
+	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
+	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "outstanding gets per rank of the chunked rendezvous")
+	fs.StringArrayVar(&f.launcher, "mpirun", nil, "an additional `ARGUMENT` for mpirun; repeatable")
+	fs.BoolVar(&f.json, "json", false, "print the report as JSON; the output of the program goes to standard error")
+	fs.StringVar(&f.pcap, "pcap", "", "write every packet on every link to `FILE` (pcapng, simulated nanoseconds)")
+	fs.StringVar(&f.look.waves, "waves", "", "write waveforms to `FILE` (FST)")
+	fs.IntSliceVar(&f.look.wavesNodes, "waves-node", nil, "nodes that the waveforms show the inside of (default: all)")
+	fs.Uint64Var(&f.look.wavesFrom, "waves-from", 0, "first cycle of the waveforms")
+	fs.Uint64Var(&f.look.wavesTo, "waves-to", uint64(drivers.Forever), "cycle at which they end")
+	fs.Lookup("waves-to").DefValue = "the end"
+	fs.BoolVar(&f.force, "force", false, "overwrite existing output files")
+	fs.DurationVar(&f.limit, "limit", 0, "give up after so much simulated time (default: never)")
+	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
+}
+
+// parseCompute is the factor of --compute.
+func parseCompute(s string) (float64, error) {
+	if s == "0" {
+		return 0, nil
+	}
+	rest, ok := strings.CutPrefix(s, "measured")
+	if !ok {
+		return 0, misused("--compute %s: expected 0, measured or measured×F", s)
+	}
+	if rest == "" {
+		return 1, nil
+	}
+	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "×"), "x")
+	v, err := strconv.ParseFloat(rest, 64)
+	if err != nil || v <= 0 || v > 1e6 {
+		return 0, misused("--compute %s: expected a factor above 0 and up to 1000000 behind measured×", s)
+	}
+	return v, nil
+}
+
+// config checks the flags and completes the configuration of the world.
+func (f *mpiFlags) config(cmd *cobra.Command) (c bench.Config, lc libfabric.Config, err error) {
+	c = f.c
+	switch {
+	case f.ranks < 2:
+		return c, lc, misused("-n %d: expected at least 2 ranks", f.ranks)
+	case c.Procs < 1 || f.ranks%c.Procs != 0:
+		return c, lc, misused("-n %d --procs-per-node %d: expected a multiple of the ranks of a node", f.ranks, c.Procs)
+	case f.heap < 1<<20 || f.heap > 1<<32:
+		return c, lc, misused("--heap %d: expected %d to %d bytes", f.heap, 1<<20, 1<<32)
+	case f.rendezvous == string(host.Spec):
+		return c, lc, misused("--rendezvous spec: tags of 64 bits cannot be speculated on: expected rget, rput or chunked")
+	case f.limit < 0 || f.limit > longest:
+		return c, lc, misused("--limit %v: expected 0 to %v of simulated time", f.limit, longest)
+	case f.pollCost > time.Second:
+		return c, lc, misused("--poll-cost %v: expected at most 1s", f.pollCost)
+	}
+	if err := errors.Join(notNegative(cmd, "timeout", "poll-cost"), positive("stall", f.stall), checkFlow(cmd, velo.Flow(f.flow))); err != nil {
+		return c, lc, err
+	}
+	c.Nodes = f.ranks / c.Procs
+	c.Velo.Flow, c.Rendezvous = velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
+	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
+	lc = libfabric.Config{
+		Ranks: f.ranks, PollCost: drivers.Time(f.pollCost.Nanoseconds()) * drivers.Nanosecond, Stall: f.stall, Local: c.Local,
+		Warn: func(text string) { fmt.Fprintf(cmd.ErrOrStderr(), "nicloop: %s\n", text) },
+	}
+	for r := range f.ranks {
+		lc.Node = append(lc.Node, r/c.Procs)
+	}
+	lc.Compute, err = parseCompute(f.compute)
+	return c, lc, err
+}
+
+func (f *mpiFlags) run(cmd *cobra.Command, program []string) (err error) {
+	c, lc, err := f.config(cmd)
+	if err != nil {
+		return err
+	}
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+	}
+	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
+	defer cancel()
+	dir, err := libfabric.Build(ctx, filepath.Join(cache, "nicloop-libfabric"))
+	if err != nil {
+		return err
+	}
+	f.look.force = f.force
+	if f.pcap != "" {
+		file, err2 := f.look.create(f.pcap)
+		if err2 != nil {
+			return err2
+		}
+		defer func() { err = outfile.Close(file, err) }()
+		c.Pcap = file
+	}
+	if err := f.look.setWaves(cmd, &c); err != nil {
+		return err
+	}
+	bar := newBar(cmd.ErrOrStderr(), "mpi")
+	c.Building = bar.describe
+	rep, err := f.world(ctx, cmd, c, lc, dir, program, bar.finish)
+	bar.finish()
+	if err != nil {
+		return f.failed(ctx, cmd, err)
+	}
+	if f.json {
+		return errors.Join(writeJSON(cmd.OutOrStdout(), rep), rep.crossed(f.ranks))
+	}
+	rep.print(cmd.OutOrStdout())
+	return rep.crossed(f.ranks)
+}
+
+// failed is the error of a run: a hang has a verdict and an exit code of its own.
+func (f *mpiFlags) failed(ctx context.Context, cmd *cobra.Command, err error) error {
+	if ctx.Err() != nil {
+		return context.Cause(ctx)
+	}
+	var hang *libfabric.HangError
+	if !errors.As(err, &hang) {
+		return err
+	}
+	if f.json {
+		if err := writeJSON(cmd.OutOrStdout(), map[string]any{"hang": hang}); err != nil {
+			return err
+		}
+	}
+	return coded{exitHang, hang}
+}
+
+// world runs the programs and the world until both have ended.
+func (f *mpiFlags) world(
+	ctx context.Context, cmd *cobra.Command, c bench.Config, lc libfabric.Config, dir string, program []string, ready func(),
+) (rep *mpiReport, err error) {
+	srv, err := libfabric.Listen(lc)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, srv.Close()) }()
+	stop := context.AfterFunc(ctx, func() { srv.End(context.Cause(ctx)) })
+	defer stop()
+	var launch *libfabric.Launch
+	defer func() {
+		if launch != nil {
+			err = launch.Stop(err)
+		}
+	}()
+	out := cmd.OutOrStdout()
+	if f.json {
+		out = cmd.ErrOrStderr()
+	}
+	c.Opened = func(drivers.Timed) (err error) { // the simulator is built: the programs can start
+		ready()
+		launch, err = srv.Launch(libfabric.Program{
+			Provider: dir, Arguments: program, Launcher: f.launcher, Stdin: stdinOf(cmd), Stdout: out, Stderr: cmd.ErrOrStderr(),
+		})
+		return err
+	}
+	began := time.Now()
+	run := bench.ProgramRun{Config: c, HeapBytes: f.heap, Body: srv.Serve}
+	res, err := run.Run(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if err := launch.Wait(ctx); err != nil {
+		return nil, err
+	}
+	return &mpiReport{
+		Config: c, Compute: f.compute, PollCost: lc.PollCost, Ranks: f.ranks, Report: srv.Report(), Result: res, real: time.Since(began),
+	}, nil
+}
+
+// stdinOf is the standard input of the program: rank 0 reads it.
+func stdinOf(cmd *cobra.Command) *os.File {
+	in, _ := cmd.InOrStdin().(*os.File)
+	return in
+}

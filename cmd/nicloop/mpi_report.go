@@ -1,0 +1,65 @@
+package main
+
+import (
+	"fmt"
+	"io"
+	"text/tabwriter"
+	"time"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host/libfabric"
+)
+
+// mpiReport is what nicloop mpi prints when the programs have ended.
+type mpiReport struct {
+	Config   bench.Config         `json:"config"`
+	Ranks    int                  `json:"ranks"`
+	Compute  string               `json:"compute"`
+	PollCost drivers.Time         `json:"poll_cost_ps"`
+	Report   *libfabric.Report    `json:"programs"`
+	Result   *bench.ProgramResult `json:"hardware"`
+	real     time.Duration
+}
+
+func (r *mpiReport) print(out io.Writer) {
+	c, p := &r.Config, r.Report
+	fmt.Fprintf(out, "%d ranks on %d nodes of %s: %v simulated in %.1f s; --compute %s, --poll-cost %v\n",
+		r.Ranks, c.Nodes, c.Device, p.Simulated, r.real.Seconds(), r.Compute, r.PollCost)
+	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
+	fmt.Fprintln(tw, "PATH\tMESSAGES\tBYTES\t")
+	for _, name := range []string{"eager", "rendezvous", "local"} {
+		fmt.Fprintf(tw, "%s\t%d\t%d\t\n", name, p.Paths[name].Messages, p.Paths[name].Bytes)
+	}
+	_ = tw.Flush()
+	var mpi, all drivers.Time
+	for _, rank := range p.Ranks {
+		mpi, all = mpi+rank.MPI, all+rank.End
+	}
+	fmt.Fprintf(out, "%.1f %% of the ranks' time in MPI; the slowest is rank %d\n", 100*float64(mpi)/float64(max(all, 1)), p.Slowest)
+	sent, received := r.packets()
+	fmt.Fprintf(out, "the NICs sent %d packets and received %d; %d provider calls\n", sent, received, p.Calls)
+	if p.Detached {
+		fmt.Fprintln(out, "a rank waited outside of MPI: the next run may differ")
+	}
+	fmt.Fprintf(out, "trace %.16s\n", p.Trace)
+}
+
+func (r *mpiReport) packets() (sent, received uint64) {
+	for _, n := range r.Result.NICs {
+		sent, received = sent+n.Sent, received+n.Received
+	}
+	return sent, received
+}
+
+// crossed proves that the messages of the program crossed the simulated NIC. The NICs count for
+// themselves; that every packet arrived has been checked.
+func (r *mpiReport) crossed(ranks int) error {
+	sent, _ := r.packets()
+	remote := r.Report.Paths["eager"].Messages + r.Report.Paths["rendezvous"].Messages
+	if sent > 0 && sent >= remote || remote == 0 && r.Report.Paths["local"].Messages > 0 {
+		return nil
+	}
+	return fmt.Errorf("no message of the program crossed the NIC: %d messages, %d packets of the NICs; "+
+		"is it an MPI program of Open MPI whose %d ranks communicate?", remote, sent, ranks)
+}

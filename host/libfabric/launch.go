@@ -1,0 +1,130 @@
+package libfabric
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"os/exec"
+	"strconv"
+	"strings"
+	"syscall"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+)
+
+// A Program is what mpirun starts on every rank.
+type Program struct {
+	Provider       string   // the folder of the provider
+	Arguments      []string // the program and its arguments
+	Launcher       []string // additional arguments of mpirun
+	Stdin          *os.File // nil: none
+	Stdout, Stderr io.Writer
+}
+
+// A Launch is mpirun and the programs that it has started.
+type Launch struct {
+	s     *Server
+	cmd   *exec.Cmd
+	tmp   string
+	ended chan struct{} // closed when mpirun has ended, with err
+	err   error
+}
+
+// Launch starts the programs. Settings of Open MPI leave it no transport but libfabric, and no
+// shared memory beside it: messages there would be invisible.
+func (s *Server) Launch(p Program) (*Launch, error) {
+	tmp, err := os.MkdirTemp("", "nicloop-mpi-")
+	if err != nil {
+		return nil, err
+	}
+	args := []string{
+		"--oversubscribe", "--bind-to", "none", "-np", strconv.Itoa(s.Ranks),
+		"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "nicloop",
+		"--mca", "btl", "self", "--mca", "osc", "pt2pt", "--mca", "plm", "isolated",
+		"--mca", "orte_tmpdir_base", tmp,
+	}
+	if os.Getuid() == 0 {
+		args = append(args, "--allow-run-as-root")
+	}
+	for _, e := range s.Environment(p.Provider) {
+		args = append(args, "-x", e)
+	}
+	args = append(args, p.Launcher...)
+	cmd := exec.Command("mpirun", append(args, p.Arguments...)...)
+	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
+	cmd.Stdout, cmd.Stderr = p.Stdout, p.Stderr
+	if p.Stdin != nil {
+		cmd.Stdin = p.Stdin
+	}
+	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.WaitDelay = 2 * time.Second
+	l := &Launch{s: s, cmd: cmd, tmp: tmp, ended: make(chan struct{})}
+	if err := cmd.Start(); err != nil {
+		if errors.Is(err, exec.ErrNotFound) {
+			err = fmt.Errorf("%w: mpirun is not installed; install: scripts/setup-debian.sh --mpi", drivers.ErrEnvironment)
+		}
+		return nil, errors.Join(err, os.RemoveAll(tmp))
+	}
+	go l.watch()
+	return l, nil
+}
+
+// watch waits for mpirun. When it has ended, no program will call any more.
+func (l *Launch) watch() {
+	l.err = l.cmd.Wait()
+	close(l.ended)
+	switch n := l.s.Connected(); {
+	case l.err != nil:
+		l.s.End(fmt.Errorf("mpirun: %w", l.err))
+	case n < l.s.Ranks:
+		l.s.End(fmt.Errorf("the program has ended and no message crossed the NIC: %d of %d ranks have opened the provider; "+
+			"expected a program of Open MPI that calls MPI_Init", n, l.s.Ranks))
+	default:
+		l.s.End(errors.New("mpirun has ended"))
+	}
+}
+
+// Wait waits until all programs have ended.
+func (l *Launch) Wait(ctx context.Context) error {
+	select {
+	case <-l.ended:
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+	if l.err != nil {
+		return fmt.Errorf("mpirun %s: %w", strings.Join(l.cmd.Args[len(l.cmd.Args)-1:], " "), l.err)
+	}
+	return nil
+}
+
+// stopTime is how long mpirun has to end the programs before they are killed.
+const stopTime = 700 * time.Millisecond
+
+// Stop ends the programs that still run, and adds to err, the reason, what went wrong.
+func (l *Launch) Stop(err error) error {
+	if err == nil {
+		<-l.ended
+		return l.clean(nil)
+	}
+	l.s.End(err)
+	_ = l.cmd.Process.Signal(syscall.SIGTERM)
+	select {
+	case <-l.ended:
+	case <-time.After(stopTime):
+		_ = syscall.Kill(-l.cmd.Process.Pid, syscall.SIGKILL)
+		for _, link := range l.s.links {
+			if pid := int(link.pid.Load()); pid > 0 && !link.dead.Load() {
+				_ = syscall.Kill(pid, syscall.SIGKILL)
+			}
+		}
+		<-l.ended
+	}
+	return l.clean(err)
+}
+
+func (l *Launch) clean(err error) error {
+	return errors.Join(err, os.RemoveAll(l.tmp))
+}

@@ -1,0 +1,328 @@
+/* Completion queues and counters. Reading one is what lets time pass. */
+#define _GNU_SOURCE
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "libfabric.h"
+
+static void append(struct nl_cq *cq, const struct nl_completion *c)
+{
+	struct nl_entry *e = malloc(sizeof *e);
+	if (e == NULL)
+		abort();
+	e->c = *c;
+	e->next = NULL;
+	if (cq->head == NULL)
+		cq->head = e;
+	else
+		cq->tail->next = e;
+	cq->tail = e;
+}
+
+static void count(struct nl_cntr *cntr, const struct nl_completion *c)
+{
+	if (cntr == NULL)
+		return;
+	if (c->error)
+		cntr->errors++;
+	else
+		cntr->value++;
+}
+
+/* nl_drain moves what the world has completed into the queues of the endpoint. */
+void nl_drain(void)
+{
+	struct nl_region *r = nl_region;
+	uint32_t tail = r->completion_tail, head = __atomic_load_n(&r->completion_head, __ATOMIC_ACQUIRE);
+	struct nl_ep *ep = nl_the_ep;
+	for (; tail != head; tail++) {
+		const struct nl_completion *c = &r->completions[tail % NL_SLOTS];
+		if (c->copied)
+			memcpy((void *)(uintptr_t)c->address, r->received[tail % NL_SLOTS], c->copied);
+		if (ep == NULL)
+			continue;
+		bool sent = (c->flags & NL_WAS_SEND) != 0;
+		if (!(c->flags & NL_WAS_PEEK))
+			count(sent ? ep->sends : ep->receives, c);
+		struct nl_cq *cq = sent ? ep->tx : ep->rx;
+		if (cq != NULL && (!(c->flags & NL_SILENT) || c->error))
+			append(cq, c);
+	}
+	__atomic_store_n(&r->completion_tail, tail, __ATOMIC_RELEASE);
+}
+
+/* nl_poll looks at the network. A rank that has sent and received nothing yet has no time: how often
+ * it looks meanwhile depends on the machine. */
+int nl_poll(void)
+{
+	if (!nl_started || nl_finalized) {
+		sched_yield();
+		return 0;
+	}
+	struct nl_request r = {.op = NL_POLL, .flags = nl_polling ? NL_NOWAIT : 0};
+	int err = nl_call(&r);
+	if (err == 0)
+		nl_drain();
+	return err;
+}
+
+static uint64_t flags_of(const struct nl_completion *c)
+{
+	uint64_t f = c->flags & NL_WAS_TAGGED ? FI_TAGGED : FI_MSG;
+	f |= c->flags & NL_WAS_SEND ? FI_SEND : FI_RECV;
+	if (c->flags & NL_WITH_DATA)
+		f |= FI_REMOTE_CQ_DATA;
+	if (c->flags & NL_BUFFER_DONE)
+		f |= FI_MULTI_RECV;
+	return f;
+}
+
+static void *write_entry(enum fi_cq_format format, void *to, const struct nl_completion *c)
+{
+	struct fi_cq_tagged_entry e = {
+	    .op_context = (void *)(uintptr_t)c->context, .flags = flags_of(c), .len = c->length,
+	    .buf = (void *)(uintptr_t)c->address, .data = c->data, .tag = c->tag};
+	size_t n;
+	switch (format) {
+	case FI_CQ_FORMAT_CONTEXT:
+		n = sizeof(struct fi_cq_entry);
+		break;
+	case FI_CQ_FORMAT_MSG:
+		n = sizeof(struct fi_cq_msg_entry);
+		break;
+	case FI_CQ_FORMAT_DATA:
+		n = sizeof(struct fi_cq_data_entry);
+		break;
+	default:
+		n = sizeof e;
+	}
+	memcpy(to, &e, n); /* each format is a prefix of the longest one */
+	return (char *)to + n;
+}
+
+static ssize_t take(struct nl_cq *cq, void *buf, size_t count, fi_addr_t *from)
+{
+	size_t n = 0;
+	while (n < count && cq->head != NULL) {
+		struct nl_entry *e = cq->head;
+		if (e->c.error)
+			break;
+		buf = write_entry(cq->format, buf, &e->c);
+		if (from != NULL)
+			from[n] = e->c.flags & NL_WAS_RECV ? nl_av_addr(cq->av, e->c.source) : FI_ADDR_NOTAVAIL;
+		cq->head = e->next;
+		free(e);
+		n++;
+	}
+	if (n > 0)
+		return (ssize_t)n;
+	return cq->head != NULL ? -FI_EAVAIL : -FI_EAGAIN;
+}
+
+static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *from)
+{
+	struct nl_cq *cq = (struct nl_cq *)fid;
+	pthread_mutex_lock(&nl_mutex);
+	ssize_t n = 0;
+	nl_drain();
+	if (cq->head == NULL && cq->has_read) {
+		/* Libraries read until a queue is empty, before they look whether what they wait for is among
+		 * the completions. This look must not wait. */
+		cq->has_read = false;
+		n = -FI_EAGAIN;
+	} else if (cq->head == NULL) {
+		n = nl_poll();
+	}
+	if (n == 0) {
+		n = take(cq, buf, count, from);
+		cq->has_read = n > 0;
+	}
+	pthread_mutex_unlock(&nl_mutex);
+	return n;
+}
+
+static ssize_t cq_read(struct fid_cq *fid, void *buf, size_t count) { return cq_readfrom(fid, buf, count, NULL); }
+
+static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *to, uint64_t flags)
+{
+	struct nl_cq *cq = (struct nl_cq *)fid;
+	(void)flags;
+	pthread_mutex_lock(&nl_mutex);
+	struct nl_entry *e = cq->head;
+	ssize_t n = -FI_EAGAIN;
+	if (e != NULL && e->c.error) {
+		const struct nl_completion *c = &e->c;
+		to->op_context = (void *)(uintptr_t)c->context;
+		to->flags = flags_of(c);
+		to->len = c->length;
+		to->buf = (void *)(uintptr_t)c->address;
+		to->data = c->data;
+		to->tag = c->tag;
+		to->olen = c->overflow;
+		to->err = c->error;
+		to->prov_errno = c->error;
+		cq->head = e->next;
+		cq->has_read = true;
+		free(e);
+		n = 1;
+	}
+	pthread_mutex_unlock(&nl_mutex);
+	return n;
+}
+
+static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *from, const void *cond, int timeout)
+{
+	(void)cond;
+	uint64_t began = nl_now_ps();
+	for (;;) {
+		ssize_t n = cq_readfrom(fid, buf, count, from);
+		if (n != -FI_EAGAIN)
+			return n;
+		if (timeout >= 0 && (!nl_started || nl_now_ps() - began >= (uint64_t)timeout * 1000000000u))
+			return n;
+	}
+}
+
+static ssize_t cq_sread(struct fid_cq *fid, void *buf, size_t count, const void *cond, int timeout)
+{
+	return cq_sreadfrom(fid, buf, count, NULL, cond, timeout);
+}
+
+static int cq_signal(struct fid_cq *fid)
+{
+	(void)fid;
+	return 0;
+}
+
+static const char *cq_strerror(struct fid_cq *fid, int error, const void *data, char *buf, size_t len)
+{
+	(void)fid, (void)data;
+	const char *s = error == FI_ETRUNC ? "message longer than the buffer" : strerror(error);
+	if (buf != NULL && len > 0)
+		snprintf(buf, len, "%s", s);
+	return s;
+}
+
+static struct fi_ops_cq cq_ops = {
+    .size = sizeof cq_ops, .read = cq_read, .readfrom = cq_readfrom, .readerr = cq_readerr, .sread = cq_sread,
+    .sreadfrom = cq_sreadfrom, .signal = cq_signal, .strerror = cq_strerror};
+
+static int cq_close(struct fid *fid)
+{
+	struct nl_cq *cq = (struct nl_cq *)fid;
+	while (cq->head != NULL) {
+		struct nl_entry *e = cq->head;
+		cq->head = e->next;
+		free(e);
+	}
+	free(cq);
+	return 0;
+}
+
+NL_STUB(fi_cq_control)
+NL_STUB(fi_cntr_control)
+
+static struct fi_ops cq_fid_ops = {
+    .size = sizeof(struct fi_ops), .close = cq_close, .bind = NL_NO(fi_cq_control), .control = NL_NO(fi_cq_control),
+    .ops_open = NL_NO(fi_cq_control)};
+
+int nl_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **fid, void *context)
+{
+	(void)domain;
+	struct nl_cq *cq = calloc(1, sizeof *cq);
+	if (cq == NULL)
+		return -FI_ENOMEM;
+	cq->cq.fid = (struct fid){FI_CLASS_CQ, context, &cq_fid_ops};
+	cq->cq.ops = &cq_ops;
+	cq->format = attr != NULL && attr->format != FI_CQ_FORMAT_UNSPEC ? attr->format : FI_CQ_FORMAT_TAGGED;
+	*fid = &cq->cq;
+	return 0;
+}
+
+/* ---- counters ---- */
+
+static uint64_t cntr_read(struct fid_cntr *fid)
+{
+	struct nl_cntr *cntr = (struct nl_cntr *)fid;
+	pthread_mutex_lock(&nl_mutex);
+	nl_drain();
+	nl_polling++; /* a program reads a counter to go on with something else */
+	nl_poll();
+	nl_polling--;
+	uint64_t value = cntr->value;
+	pthread_mutex_unlock(&nl_mutex);
+	return value;
+}
+
+static uint64_t cntr_readerr(struct fid_cntr *fid) { return ((struct nl_cntr *)fid)->errors; }
+
+static int cntr_add(struct fid_cntr *fid, uint64_t value)
+{
+	((struct nl_cntr *)fid)->value += value;
+	return 0;
+}
+
+static int cntr_set(struct fid_cntr *fid, uint64_t value)
+{
+	((struct nl_cntr *)fid)->value = value;
+	return 0;
+}
+
+static int cntr_adderr(struct fid_cntr *fid, uint64_t value)
+{
+	((struct nl_cntr *)fid)->errors += value;
+	return 0;
+}
+
+static int cntr_seterr(struct fid_cntr *fid, uint64_t value)
+{
+	((struct nl_cntr *)fid)->errors = value;
+	return 0;
+}
+
+static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
+{
+	struct nl_cntr *cntr = (struct nl_cntr *)fid;
+	uint64_t began = nl_now_ps(), errors = cntr->errors;
+	for (;;) {
+		pthread_mutex_lock(&nl_mutex);
+		nl_drain();
+		int err = cntr->value >= threshold || cntr->errors != errors ? 0 : nl_poll();
+		pthread_mutex_unlock(&nl_mutex);
+		if (err)
+			return err;
+		if (cntr->value >= threshold)
+			return 0;
+		if (cntr->errors != errors)
+			return -FI_EAVAIL;
+		if (timeout >= 0 && (!nl_started || nl_now_ps() - began >= (uint64_t)timeout * 1000000000u))
+			return -FI_ETIMEDOUT;
+	}
+}
+
+static struct fi_ops_cntr cntr_ops = {
+    .size = sizeof cntr_ops, .read = cntr_read, .readerr = cntr_readerr, .add = cntr_add, .set = cntr_set,
+    .wait = cntr_wait, .adderr = cntr_adderr, .seterr = cntr_seterr};
+
+static int cntr_close(struct fid *fid)
+{
+	free(fid);
+	return 0;
+}
+
+static struct fi_ops cntr_fid_ops = {
+    .size = sizeof(struct fi_ops), .close = cntr_close, .bind = NL_NO(fi_cntr_control),
+    .control = NL_NO(fi_cntr_control), .ops_open = NL_NO(fi_cntr_control)};
+
+int nl_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **fid, void *context)
+{
+	(void)domain, (void)attr;
+	struct nl_cntr *cntr = calloc(1, sizeof *cntr);
+	if (cntr == NULL)
+		return -FI_ENOMEM;
+	cntr->cntr.fid = (struct fid){FI_CLASS_CNTR, context, &cntr_fid_ops};
+	cntr->cntr.ops = &cntr_ops;
+	*fid = &cntr->cntr;
+	return 0;
+}

@@ -1,0 +1,69 @@
+/* What the files that implement libfabric share. */
+#ifndef NICLOOP_LIBFABRIC_H
+#define NICLOOP_LIBFABRIC_H
+
+#include <rdma/fabric.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_eq.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+
+#include "nicloop.h"
+
+/* A name of an endpoint, as fi_getname gives it. */
+struct nl_name {
+	uint32_t magic, rank;
+};
+
+/* NL_STUB makes a function that is not supported. It stands for functions of any parameters, which
+ * it does not read. */
+#define NL_STUB(name)                    \
+	static long no_##name(void)      \
+	{                                \
+		nl_log_once(#name);      \
+		return -FI_ENOSYS;       \
+	}
+#define NL_NO(name) ((void *)no_##name)
+
+struct nl_cntr {
+	struct fid_cntr cntr;
+	uint64_t value, errors;
+};
+
+/* An entry of a completion queue. */
+struct nl_entry {
+	struct nl_completion c;
+	struct nl_entry *next;
+};
+
+struct nl_cq {
+	struct fid_cq cq;
+	enum fi_cq_format format;
+	struct nl_entry *head, *tail;
+	struct nl_av *av; /* of the endpoint, for the addresses of senders */
+	bool has_read;    /* the last call took completions */
+};
+
+/* A multi-receive buffer, or nothing. */
+struct nl_ep {
+	struct fid_ep ep;
+	struct nl_cq *tx, *rx;
+	bool tx_selective, rx_selective;
+	struct nl_cntr *sends, *receives;
+	struct nl_av *av;
+	bool directed; /* receives may name their source */
+	size_t min_multi;
+	uint64_t tx_flags, rx_flags;
+};
+
+extern struct nl_ep *nl_the_ep; /* the endpoint of the process, or NULL */
+
+void nl_drain(void); /* moves completions from the ring into their queues */
+int nl_poll(void);   /* one look at the network, which may wait; 0 or a negative error number */
+
+int nl_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq, void *context);
+int nl_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **cntr, void *context);
+int nl_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);
+
+#endif

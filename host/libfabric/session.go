@@ -1,0 +1,504 @@
+package libfabric
+
+import (
+	"errors"
+	"fmt"
+	"os"
+	"slices"
+	"strings"
+	"sync/atomic"
+	"time"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// Error numbers of libfabric that completions carry.
+const (
+	errNoMessage = 42
+	errCancelled = 125
+	errTruncated = 265
+)
+
+// An operation is a send or a receive that the program has started.
+type operation struct {
+	host.TaggedOp
+	request
+	multi *multi // of a receive into a part of a multi-receive buffer
+	dma   bool   // Buf is from Rank.Alloc
+	// serial numbers the receives of a rank.
+	serial uint64
+}
+
+// A multi is a buffer that receives messages one behind the other.
+type multi struct {
+	request
+	filled uint64
+}
+
+// A report is a completion that has not been written yet, with the bytes of a short message.
+type report struct {
+	completion
+	bytes []byte
+}
+
+// A session is one rank: it does what its program asks for.
+type session struct {
+	s       *Server
+	link    *link
+	region  *region
+	r       *host.Rank
+	q       *host.TaggedQueue
+	ops     map[uint64]*operation // by context: those that can be cancelled
+	claimed map[uint64]*host.Claimed
+	reports []report
+	spare   [][]byte // buffers of short messages
+	sending int      // sends that are not done
+	posted  uint64   // receives
+	state   *rankState
+}
+
+// waits describes what the rank waits for: the oldest of its receives and sends.
+func (x *session) waits() string {
+	var oldest *operation
+	for _, op := range x.ops {
+		if oldest == nil || op.serial < oldest.serial {
+			oldest = op
+		}
+	}
+	more := ""
+	if n := len(x.ops); n > 1 {
+		more = fmt.Sprintf(", and %d more", n-1)
+	}
+	switch {
+	case oldest == nil && x.sending > 0:
+		return fmt.Sprintf("%d sends that are not done", x.sending)
+	case oldest == nil:
+		return "a message that it looks for"
+	case oldest.Peer == host.AnySource:
+		return fmt.Sprintf("receive of up to %d bytes from any rank%s", oldest.length, more)
+	}
+	return fmt.Sprintf("receive of up to %d bytes from rank %d%s", oldest.length, oldest.Peer, more)
+}
+
+// Serve does what the program of rank r asks for, until it leaves the world.
+func (s *Server) Serve(r *host.Rank) error {
+	l := s.links[r.ID()]
+	x := &session{
+		s: s, link: l, region: l.region, r: r, q: r.NewTaggedQueue(),
+		ops: map[uint64]*operation{}, claimed: map[uint64]*host.Claimed{}, state: s.world.rank(r.ID(), s.Ranks),
+	}
+	x.state.session = x
+	select {
+	case <-l.connected:
+	case <-s.ended:
+		return s.endCause
+	}
+	for {
+		done, err := x.step()
+		if err != nil {
+			x.region.end()
+			return err
+		}
+		if done {
+			x.state.finished = true
+			x.state.end = r.Now()
+			return nil
+		}
+	}
+}
+
+// step waits for a request and does it.
+func (x *session) step() (done bool, err error) {
+	if err := x.awaitRequest(); err != nil {
+		return false, err
+	}
+	r := &x.region.requests[x.region.requestTail%slots]
+	x.state.calls++
+	x.r.Compute(drivers.Time(r.spent) + drivers.Time(float64(r.computeNS)*1000*x.s.Compute))
+	if err := x.do(r); err != nil {
+		return false, err
+	}
+	op := r.op
+	if op >= opPeek {
+		x.writeReports()
+		atomic.StoreUint64(&x.region.nowPS, uint64(x.r.Now()))
+	}
+	x.region.answer()
+	return op == opFinalize, nil
+}
+
+// looks is how often the ring is read before this thread sleeps.
+const looks = 200
+
+// awaitRequest waits for the program in real time: virtual time does not pass, for any rank.
+func (x *session) awaitRequest() error {
+	for range looks {
+		if x.region.pending() {
+			return nil
+		}
+	}
+	var since time.Time
+	var used uint64
+	for wait := 200 * time.Microsecond; !x.region.pending(); wait = min(2*wait, 100*time.Millisecond) {
+		if err := x.s.hasEnded(); err != nil {
+			return err
+		}
+		if x.link.dead.Load() && !x.region.pending() {
+			return x.died()
+		}
+		x.region.sleep(wait)
+		if now := x.link.processorTime(); since.IsZero() || now != used {
+			since, used = time.Now(), now // it computes
+		} else if time.Since(since) > x.s.Stall {
+			return x.detach()
+		}
+	}
+	return nil
+}
+
+func (x *session) died() error {
+	e := &DiedError{Rank: x.link.rank, Call: x.region.mpiCall()}
+	return e
+}
+
+// A DiedError is a program that ended while it was a rank of the world.
+type DiedError struct {
+	Rank int
+	Call string // the MPI function that it was in, or ""
+}
+
+func (e *DiedError) Error() string {
+	where := "outside of MPI"
+	if e.Call != "" {
+		where = "in " + e.Call
+	}
+	return fmt.Sprintf("rank %d: its program ended %s, before MPI_Finalize", e.Rank, where)
+}
+
+// detach lets the other ranks continue while the program waits for something that is not a message.
+func (x *session) detach() error {
+	if !x.s.world.detached {
+		x.s.world.detached = true
+		x.s.Warn(fmt.Sprintf("rank %d has not called libfabric for %v of real time and does not compute: "+
+			"the others continue; this run may differ from the next", x.link.rank, x.s.Stall))
+	}
+	x.state.detached = true
+	defer func() { x.state.detached = false }()
+	for !x.region.pending() {
+		switch err := x.s.hasEnded(); {
+		case err != nil:
+			return err
+		case x.link.dead.Load() && !x.region.pending():
+			return x.died()
+		}
+		x.region.sleep(200 * time.Microsecond)
+		if err := x.r.ProgressUntil(x.r.Now()+drivers.Microsecond, x.region.pending); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// processorTime is what the program has used, in clock ticks, or 0 if that is not known.
+func (l *link) processorTime() uint64 {
+	b, err := os.ReadFile(fmt.Sprintf("/proc/%d/stat", l.pid.Load()))
+	if err != nil {
+		return 0
+	}
+	s := string(b)
+	f := strings.Fields(s[strings.LastIndexByte(s, ')')+1:])
+	var user, system uint64
+	if len(f) > 12 {
+		_, _ = fmt.Sscan(f[11], &user)
+		_, _ = fmt.Sscan(f[12], &system)
+		if f[0] == "R" || f[0] == "D" {
+			return uint64(time.Now().UnixNano()) // it runs, or waits for a disk
+		}
+	}
+	return user + system
+}
+
+func (x *session) do(r *request) error {
+	switch r.op {
+	case opSend:
+		return x.send(r)
+	case opRecv, opRecvClaimed:
+		return x.receive(r)
+	case opPeek:
+		return x.peek(r)
+	case opCancel:
+		return x.cancel(r)
+	case opPoll:
+		return x.poll(r.flags&flagNoWait != 0)
+	case opClock:
+		return nil
+	case opFinalize:
+		return x.finalize()
+	}
+	return fmt.Errorf("rank %d: its program asks for %v", x.link.rank, r.op)
+}
+
+func spaceOf(r *request) host.Space {
+	if r.flags&flagTagged != 0 {
+		return host.TaggedSpace
+	}
+	return host.UntaggedSpace
+}
+
+// ---- memory ----
+
+// buffer finds memory for a message: what the hardware reaches if it is long, as a registration cache
+// would have registered the program's own.
+func (x *session) buffer(n uint64) (buf []byte, dma bool) {
+	if n > host.EagerMax {
+		if buf, err := x.r.Alloc(int(n)); err == nil {
+			return buf, true
+		}
+		return make([]byte, n), false
+	}
+	if k := len(x.spare); k > 0 {
+		buf = x.spare[k-1]
+		x.spare = x.spare[:k-1]
+	} else {
+		buf = make([]byte, host.EagerMax)
+	}
+	return buf[:n], false
+}
+
+func (x *session) release(op *operation) error {
+	switch {
+	case op.dma:
+		return x.r.Free(op.Buf)
+	case cap(op.Buf) == host.EagerMax && len(x.spare) < 64:
+		x.spare = append(x.spare, op.Buf[:host.EagerMax])
+	}
+	return nil
+}
+
+// ---- operations ----
+
+func (x *session) send(r *request) error {
+	op := &operation{request: *r}
+	op.Space, op.Peer, op.Tag, op.Data = spaceOf(r), int(r.peer), r.tag, r.data
+	op.Synchronous = r.flags&flagMatched != 0
+	op.Buf, op.dma = x.buffer(r.length)
+	if r.flags&flagInline != 0 {
+		copy(op.Buf, x.region.sent[x.region.requestTail%slots][:])
+	} else if err := readProgram(int(x.link.pid.Load()), r.address, op.Buf); err != nil {
+		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	}
+	op.User = op
+	x.sending++
+	x.state.sent(x.s, x.link.rank, op)
+	if err := x.q.Send(&op.TaggedOp); err != nil {
+		return err
+	}
+	return x.collect()
+}
+
+func (x *session) receive(r *request) error {
+	op := &operation{request: *r}
+	if r.flags&flagMulti != 0 {
+		op.multi = &multi{request: *r}
+	}
+	return x.post(op)
+}
+
+func (x *session) post(op *operation) error {
+	op.Space, op.Peer, op.Tag, op.Ignore = spaceOf(&op.request), int(op.peer), op.tag, op.ignore
+	if op.Peer < 0 {
+		op.Peer = host.AnySource
+	}
+	op.Buf, op.dma = x.buffer(op.length)
+	op.User = op
+	x.posted++
+	op.serial = x.posted
+	x.ops[op.context] = op
+	var err error
+	if c := x.claimed[op.context]; op.op == opRecvClaimed && c != nil {
+		delete(x.claimed, op.context)
+		err = x.q.ReceiveClaimed(&op.TaggedOp, c)
+	} else {
+		err = x.q.Receive(&op.TaggedOp)
+	}
+	return errors.Join(err, x.collect())
+}
+
+func (x *session) cancel(r *request) error {
+	op := x.ops[r.context]
+	if op == nil {
+		return nil
+	}
+	return errors.Join(x.q.Cancel(&op.TaggedOp), x.collect())
+}
+
+// peek looks for a message. If there is none, a program that may wait does: it would look again.
+func (x *session) peek(r *request) error {
+	op := &operation{request: *r}
+	op.Space, op.Peer, op.Tag, op.Ignore = spaceOf(r), int(r.peer), r.tag, r.ignore
+	if op.Peer < 0 {
+		op.Peer = host.AnySource
+	}
+	if err := x.poll(true); err != nil {
+		return err
+	}
+	st, found := x.q.Peek(&op.TaggedOp)
+	if !found && r.flags&flagNoWait == 0 && len(x.reports) == 0 {
+		if err := x.poll(false); err != nil {
+			return err
+		}
+		st, found = x.q.Peek(&op.TaggedOp)
+	}
+	c := completion{context: r.context, flags: wasRecv | wasPeek | r.flags&flagTagged<<2, tag: r.tag, source: -1}
+	if !found {
+		c.err = errNoMessage
+		x.reports = append(x.reports, report{completion: c})
+		return nil
+	}
+	if r.flags&(flagClaim|flagDiscard) != 0 {
+		m := x.q.Claim(&op.TaggedOp)
+		if r.flags&flagDiscard == 0 {
+			x.claimed[r.context] = m
+		}
+	}
+	c.length, c.tag, c.data, c.source, c.flags = uint64(st.Bytes), st.Tag, st.Data, int32(st.Source), c.flags|withData
+	x.reports = append(x.reports, report{completion: c})
+	return nil
+}
+
+// poll reads the completion queue. Reading an empty one takes PollCost; a program that may wait
+// continues when something has arrived.
+func (x *session) poll(noWait bool) error {
+	if err := x.collect(); err != nil || len(x.reports) > 0 {
+		return err
+	}
+	x.r.Compute(x.s.PollCost)
+	var failed error
+	stop := func() bool {
+		failed = x.collect()
+		return failed != nil || len(x.reports) > 0
+	}
+	if noWait {
+		return errors.Join(x.r.ProgressUntil(x.r.Now(), stop), failed)
+	}
+	seen := x.r.UnexpectedCount()
+	until := x.r.Now() + x.state.patience()
+	err := x.r.ProgressUntil(until, func() bool { return stop() || x.r.UnexpectedCount() != seen })
+	if err = errors.Join(err, failed); err != nil {
+		return err
+	}
+	if len(x.reports) > 0 || x.r.UnexpectedCount() != seen {
+		x.state.vain = 0
+		return nil
+	}
+	x.state.vain++
+	x.state.waitsIn = x.region.mpiCall()
+	return x.s.world.checkHang(x)
+}
+
+// finalize ends the sends of the program.
+func (x *session) finalize() error {
+	var failed error
+	err := x.r.ProgressUntil(drivers.Never, func() bool {
+		failed = x.collect()
+		return failed != nil || x.sending == 0
+	})
+	x.state.mpi = drivers.Time(x.region.mpiPS)
+	return errors.Join(err, failed)
+}
+
+// collect makes completions of operations that are done.
+func (x *session) collect() error {
+	for t := x.q.Next(); t != nil; t = x.q.Next() {
+		x.state.vain = 0
+		op := t.User.(*operation)
+		var err error
+		if op.op == opSend {
+			err = x.sendDone(op)
+		} else {
+			err = x.receiveDone(op)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (x *session) sendDone(op *operation) error {
+	x.sending--
+	c := completion{context: op.context, flags: wasSend | op.flags&flagTagged<<2, length: op.length, tag: op.tag}
+	if op.flags&flagCompletion == 0 {
+		c.flags |= silent
+	}
+	if _, err := op.Status(); err != nil {
+		c.err = errCancelled
+	}
+	x.reports = append(x.reports, report{completion: c})
+	return x.release(op)
+}
+
+func (x *session) receiveDone(op *operation) error {
+	if x.ops[op.context] == op {
+		delete(x.ops, op.context)
+	}
+	c := completion{context: op.context, flags: wasRecv | op.flags&flagTagged<<2, address: op.address, tag: op.tag, source: -1}
+	if op.flags&flagCompletion == 0 {
+		c.flags |= silent
+	}
+	st, err := op.Status()
+	if errors.Is(err, host.ErrCancelled) {
+		c.err = errCancelled
+		x.reports = append(x.reports, report{completion: c})
+		return x.release(op)
+	}
+	if err != nil {
+		return err
+	}
+	n := min(st.Bytes, len(op.Buf))
+	c.length, c.tag, c.data, c.source, c.flags = uint64(n), st.Tag, st.Data, int32(st.Source), c.flags|withData
+	if st.Bytes > n {
+		c.err, c.overflow = errTruncated, uint64(st.Bytes-n)
+	}
+	x.s.world.trace(x, st, op.Buf[:n])
+	rep := report{completion: c}
+	if n <= inlined {
+		rep.bytes = slices.Clone(op.Buf[:n])
+	} else if err := writeProgram(int(x.link.pid.Load()), op.address, op.Buf[:n]); err != nil {
+		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	}
+	if err := x.release(op); err != nil {
+		return err
+	}
+	if op.multi == nil {
+		x.reports = append(x.reports, rep)
+		return nil
+	}
+	return x.continueMulti(op, rep, n)
+}
+
+// continueMulti posts the rest of a multi-receive buffer, if enough of it is left.
+func (x *session) continueMulti(op *operation, rep report, n int) error {
+	m := op.multi
+	m.filled += uint64(n)
+	left := m.length - m.filled
+	if left < uint64(m.minMulti) {
+		rep.flags |= bufferDone
+		x.reports = append(x.reports, rep)
+		return nil
+	}
+	x.reports = append(x.reports, rep)
+	next := &operation{request: m.request, multi: m}
+	next.address, next.length = m.address+m.filled, left
+	return x.post(next)
+}
+
+// writeReports hands completions to the program, as many as there is room for.
+func (x *session) writeReports() {
+	n := 0
+	for n < len(x.reports) && x.region.complete(&x.reports[n].completion, x.reports[n].bytes) {
+		n++
+	}
+	x.reports = slices.Delete(x.reports, 0, n)
+}

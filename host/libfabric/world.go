@@ -1,0 +1,180 @@
+package libfabric
+
+import (
+	"crypto/sha256"
+	"encoding/binary"
+	"encoding/hex"
+	"fmt"
+	"hash"
+	"strings"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+)
+
+// worldState is what the ranks of a world share. One rank runs at a time.
+type worldState struct {
+	ranks    []*rankState
+	detached bool
+	sum      hash.Hash
+}
+
+// A rankState is what the report and the search for hangs need of a rank.
+type rankState struct {
+	calls    uint64
+	vain     int    // waits in a row that have ended without anything
+	waitsIn  string // the MPI function of the last of them
+	detached bool
+	finished bool
+	end, mpi drivers.Time
+	paths    [pathCount]PathReport
+	session  *session
+}
+
+const (
+	localPath = iota
+	eagerPath
+	longPath
+	pathCount
+)
+
+func (w *worldState) rank(id, ranks int) *rankState {
+	if w.ranks == nil {
+		w.ranks, w.sum = make([]*rankState, ranks), sha256.New()
+	}
+	w.ranks[id] = &rankState{}
+	return w.ranks[id]
+}
+
+// sent counts a send by the path that its length and its destination choose.
+func (st *rankState) sent(s *Server, from int, op *operation) {
+	at := eagerPath
+	switch {
+	case op.Peer == from || s.Local && s.Node[op.Peer] == s.Node[from]:
+		at = localPath
+	case len(op.Buf) > host.EagerMax || op.Synchronous:
+		at = longPath
+	}
+	st.paths[at].Messages++
+	st.paths[at].Bytes += uint64(len(op.Buf))
+}
+
+// Waits of a rank are short at first, so that its program can do what it does without libfabric.
+const (
+	firstPatience = 20 * drivers.Microsecond
+	mostVain      = 6
+)
+
+// patience is how long the next wait of a rank may last.
+func (st *rankState) patience() drivers.Time { return firstPatience << min(st.vain, mostVain) }
+
+// checkHang fails when every rank has waited several times in a row and nothing has come. What a
+// program does outside of libfabric it could have done between these waits.
+func (w *worldState) checkHang(x *session) error {
+	e := &HangError{At: x.r.Now()}
+	for id, st := range w.ranks {
+		if st == nil || st.detached || !st.finished && st.vain < mostVain {
+			return nil
+		}
+		if st.finished {
+			continue
+		}
+		e.Ranks = append(e.Ranks, RankWait{Rank: id, Call: st.waitsIn})
+	}
+	e.describe(x.s)
+	return e
+}
+
+// A HangError is the verdict on programs that all wait for ever.
+type HangError struct {
+	At    drivers.Time
+	Ranks []RankWait
+}
+
+// A RankWait is what one of them waits for.
+type RankWait struct {
+	Rank  int    `json:"rank"`
+	Call  string `json:"mpi_call"`
+	Waits string `json:"waits_for"`
+}
+
+func (e *HangError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "hang at %v: every rank waits for a message that nobody sends", e.At)
+	for _, r := range e.Ranks {
+		fmt.Fprintf(&b, "\n  rank %d in %s: %s", r.Rank, r.Call, r.Waits)
+	}
+	return b.String()
+}
+
+func (e *HangError) describe(s *Server) {
+	for i := range e.Ranks {
+		r := &e.Ranks[i]
+		if r.Call == "" {
+			r.Call = "a libfabric call"
+		}
+		r.Waits = s.world.ranks[r.Rank].session.waits()
+	}
+}
+
+// trace adds a message that was received to the hash of the run.
+func (w *worldState) trace(x *session, st host.TaggedStatus, b []byte) {
+	var head [40]byte
+	binary.LittleEndian.PutUint64(head[0:], uint64(x.r.Now()))
+	binary.LittleEndian.PutUint32(head[8:], uint32(st.Source))
+	binary.LittleEndian.PutUint32(head[12:], uint32(x.link.rank))
+	binary.LittleEndian.PutUint64(head[16:], st.Tag)
+	binary.LittleEndian.PutUint64(head[24:], uint64(st.Bytes))
+	binary.LittleEndian.PutUint64(head[32:], st.Data)
+	w.sum.Write(head[:])
+	w.sum.Write(b)
+}
+
+// A Report is what the programs did.
+type Report struct {
+	Simulated drivers.Time          `json:"simulated_ps"` // until the last rank left the world
+	Slowest   int                   `json:"slowest_rank"`
+	Paths     map[string]PathReport `json:"paths"`
+	Ranks     []RankReport          `json:"ranks"`
+	Calls     uint64                `json:"provider_calls"`
+	Trace     string                `json:"trace_sha256"` // of time, ranks, tag, length and bytes of all messages
+	Detached  bool                  `json:"not_repeatable"`
+}
+
+// A PathReport counts the messages of one path.
+type PathReport struct {
+	Messages uint64 `json:"messages"`
+	Bytes    uint64 `json:"bytes"`
+}
+
+// A RankReport is one rank.
+type RankReport struct {
+	End drivers.Time `json:"end_ps"`
+	MPI drivers.Time `json:"mpi_ps"` // inside MPI functions
+}
+
+// Report sums up a run that has ended.
+func (s *Server) Report() *Report {
+	rep := &Report{Paths: map[string]PathReport{}, Detached: s.world.detached}
+	names := [...]string{"local", "eager", "rendezvous"}
+	for id, st := range s.world.ranks {
+		if st == nil {
+			continue
+		}
+		if st.end > rep.Simulated {
+			rep.Simulated, rep.Slowest = st.end, id
+		}
+		rep.Calls += st.calls
+		rep.Ranks = append(rep.Ranks, RankReport{End: st.end, MPI: st.mpi})
+		for i, p := range st.paths {
+			sum := rep.Paths[names[i]]
+			sum.Messages += p.Messages
+			sum.Bytes += p.Bytes
+			rep.Paths[names[i]] = sum
+		}
+	}
+	if s.world.sum != nil {
+		rep.Trace = hex.EncodeToString(s.world.sum.Sum(nil))
+	}
+	return rep
+}
