@@ -55,6 +55,7 @@ type mpiFlags struct {
 	json, force      bool
 	look             runFlags // waves
 	launcher         []string
+	awaited          error // what the world waited for when it was ended
 }
 
 func (f *mpiFlags) add(cmd *cobra.Command) {
@@ -187,7 +188,7 @@ func (f *mpiFlags) run(cmd *cobra.Command, program []string) (err error) {
 // failed is the error of a run: a hang has a verdict and an exit code of its own.
 func (f *mpiFlags) failed(ctx context.Context, cmd *cobra.Command, err error) error {
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return errors.Join(context.Cause(ctx), f.awaited)
 	}
 	var hang *libfabric.HangError
 	if !errors.As(err, &hang) {
@@ -210,7 +211,12 @@ func (f *mpiFlags) world(
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, srv.Close()) }()
-	stop := context.AfterFunc(ctx, func() { srv.End(context.Cause(ctx)) })
+	stop := context.AfterFunc(ctx, func() {
+		if text := srv.Awaited(); text != "" {
+			f.awaited = errors.New(text)
+		}
+		srv.End(context.Cause(ctx))
+	})
 	defer stop()
 	var launch *libfabric.Launch
 	defer func() {

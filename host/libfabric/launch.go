@@ -53,7 +53,17 @@ func (s *Server) Launch(p Program) (*Launch, error) {
 		args = append(args, "-x", e)
 	}
 	args = append(args, p.Launcher...)
-	cmd := exec.Command("mpirun", append(args, p.Arguments...)...)
+	args = append(args, p.Arguments...)
+	// Messages of Open MPI contain addresses of memory: with the same ones in every run, the bytes of a
+	// run repeat, too.
+	name := "mpirun"
+	if path, err := exec.LookPath("setarch"); err == nil {
+		name, args = path, append([]string{"-R", "mpirun"}, args...)
+	}
+	if _, err := exec.LookPath("mpirun"); err != nil {
+		return nil, errors.Join(noLauncher(), os.RemoveAll(tmp))
+	}
+	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	cmd.Stdout, cmd.Stderr = p.Stdout, p.Stderr
 	if p.Stdin != nil {
@@ -63,13 +73,14 @@ func (s *Server) Launch(p Program) (*Launch, error) {
 	cmd.WaitDelay = 2 * time.Second
 	l := &Launch{s: s, cmd: cmd, tmp: tmp, ended: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
-		if errors.Is(err, exec.ErrNotFound) {
-			err = fmt.Errorf("%w: mpirun is not installed; install: scripts/setup-debian.sh --mpi", drivers.ErrEnvironment)
-		}
 		return nil, errors.Join(err, os.RemoveAll(tmp))
 	}
 	go l.watch()
 	return l, nil
+}
+
+func noLauncher() error {
+	return fmt.Errorf("%w: mpirun is not installed; install: scripts/setup-debian.sh --mpi", drivers.ErrEnvironment)
 }
 
 // watch waits for mpirun. When it has ended, no program will call any more.

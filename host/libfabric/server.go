@@ -24,6 +24,8 @@ type Server struct {
 	links    []*link
 	world    worldState
 
+	firstDead atomic.Int32 // 1 + the rank whose program ended first without leaving the world
+
 	// ended is closed when no program will connect any more.
 	ended    chan struct{}
 	endOnce  sync.Once
@@ -57,6 +59,7 @@ type link struct {
 	connected chan struct{}
 	pid       atomic.Int32
 	dead      atomic.Bool // the program has ended
+	left      atomic.Bool // the program has left the world
 }
 
 // Listen makes a server for programs on this machine.
@@ -153,6 +156,9 @@ func (s *Server) attach(c *net.UnixConn) error {
 	}
 	close(l.connected)
 	_, _ = io.Copy(io.Discard, c) // until the program ends
+	if !l.left.Load() {
+		s.firstDead.CompareAndSwap(0, int32(l.rank)+1)
+	}
 	l.dead.Store(true)
 	l.region.wake()
 	return nil
@@ -189,6 +195,19 @@ func (s *Server) Close() error {
 		err = errors.Join(err, l.file.Close())
 	}
 	return err // the memory stays mapped: goroutines of attach may still wake a rank
+}
+
+// Awaited describes the rank whose next call the world waits for, or "".
+func (s *Server) Awaited() string {
+	n := s.world.awaited.Load()
+	if n == 0 {
+		return ""
+	}
+	where := "outside of MPI"
+	if call := s.links[n-1].region.mpiCall(); call != "" {
+		where = "in " + call
+	}
+	return fmt.Sprintf("the world waits for rank %d, which is %s and does not call libfabric", n-1, where)
 }
 
 // Connected is how many programs have connected.

@@ -101,6 +101,7 @@ func (s *Server) Serve(r *host.Rank) error {
 			return err
 		}
 		if done {
+			x.link.left.Store(true)
 			x.state.finished = true
 			x.state.end = r.Now()
 			return nil
@@ -138,6 +139,8 @@ func (x *session) awaitRequest() error {
 			return nil
 		}
 	}
+	x.s.world.awaited.Store(int32(x.link.rank) + 1)
+	defer x.s.world.awaited.Store(0)
 	var since time.Time
 	var used uint64
 	for wait := 200 * time.Microsecond; !x.region.pending(); wait = min(2*wait, 100*time.Millisecond) {
@@ -157,9 +160,10 @@ func (x *session) awaitRequest() error {
 	return nil
 }
 
+// died names the first program that died: mpirun kills the others.
 func (x *session) died() error {
-	e := &DiedError{Rank: x.link.rank, Call: x.region.mpiCall()}
-	return e
+	l := x.s.links[x.s.firstDead.Load()-1]
+	return &DiedError{Rank: l.rank, Call: l.region.mpiCall()}
 }
 
 // A DiedError is a program that ended while it was a rank of the world.
@@ -173,7 +177,7 @@ func (e *DiedError) Error() string {
 	if e.Call != "" {
 		where = "in " + e.Call
 	}
-	return fmt.Sprintf("rank %d: its program ended %s, before MPI_Finalize", e.Rank, where)
+	return fmt.Sprintf("the program of rank %d ended %s, before MPI_Finalize", e.Rank, where)
 }
 
 // detach lets the other ranks continue while the program waits for something that is not a message.

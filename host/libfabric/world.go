@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"hash"
 	"strings"
+	"sync/atomic"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
@@ -17,6 +18,7 @@ type worldState struct {
 	ranks    []*rankState
 	detached bool
 	sum      hash.Hash
+	awaited  atomic.Int32 // 1 + the rank whose program the world waits for; 0: none
 }
 
 // A rankState is what the report and the search for hangs need of a rank.

@@ -103,10 +103,17 @@ int nl_connect(void)
 	return 0;
 }
 
-static void futex_wait(uint32_t *word, uint32_t value)
+/* futex_wait returns false if nothing has happened for 100 ms. */
+static bool futex_wait(uint32_t *word, uint32_t value)
 {
 	struct timespec t = {.tv_nsec = 100 * 1000 * 1000};
-	syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0);
+	return syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0) == 0 || errno != ETIMEDOUT;
+}
+
+static void sleep_really_ms(long ms)
+{
+	struct timespec t = {.tv_nsec = ms * 1000 * 1000};
+	syscall(SYS_nanosleep, &t, NULL);
 }
 
 static void ring_doorbell(void)
@@ -117,6 +124,24 @@ static void ring_doorbell(void)
 }
 
 static bool has_ended(void) { return __atomic_load_n(&nl_region->ended, __ATOMIC_ACQUIRE) != 0; }
+
+/* has_world_process tells whether the process at the other end of the socket is alive. */
+static bool has_world_process(void)
+{
+	char byte;
+	return recv(link_fd, &byte, 1, MSG_DONTWAIT | MSG_PEEK) != 0;
+}
+
+/* leave_ended_world waits to be killed, so that no rank prints errors that follow from the end of the
+ * world. mpirun kills all ranks; if it does not, or this process outlives the world, it exits. */
+static void leave_ended_world(void)
+{
+	if (!has_ended())
+		return;
+	for (int i = 0; i < 50 && has_world_process(); i++)
+		sleep_really_ms(100);
+	_exit(1);
+}
 
 /* The world answers soon, or after other ranks had their turn: it is worth looking a few times
  * before the processor is given to them. */
@@ -130,17 +155,19 @@ static void wait_until(uint32_t *word, bool (*reached)(void))
 	while (!reached() && !has_ended()) {
 		__atomic_store_n(&nl_region->rank_sleeps, 1, __ATOMIC_SEQ_CST);
 		uint32_t seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
-		if (!reached())
-			futex_wait(word, seen);
+		if (!reached() && !futex_wait(word, seen) && !has_world_process())
+			_exit(1);
 		__atomic_store_n(&nl_region->rank_sleeps, 0, __ATOMIC_SEQ_CST);
 	}
+	leave_ended_world();
 }
 
 static bool all_answered(void) { return __atomic_load_n(&nl_region->answered, __ATOMIC_ACQUIRE) == posted; }
 
 static bool has_room(void) { return posted - __atomic_load_n(&nl_region->answered, __ATOMIC_ACQUIRE) < NL_SLOTS; }
 
-/* nl_post queues a request. Those that start an operation need no answer: they cannot fail. */
+/* nl_post queues a request. Those that start an operation need no answer: they cannot fail. A rank of
+ * a world that has ended does not return. */
 int nl_post(struct nl_request *r, const void *bytes)
 {
 	nl_started = true;
@@ -148,8 +175,7 @@ int nl_post(struct nl_request *r, const void *bytes)
 		ring_doorbell();
 		wait_until(&nl_region->answered, has_room);
 	}
-	if (has_ended())
-		return -FI_EOTHER;
+	leave_ended_world();
 	uint32_t slot = posted % NL_SLOTS;
 	r->compute_ns = nl_take_compute();
 	r->spent_ps = nl_take_skew();
@@ -172,7 +198,7 @@ int nl_call(struct nl_request *r)
 	ring_doorbell();
 	wait_until(&nl_region->answered, all_answered);
 	nl_answered();
-	return has_ended() ? -FI_EOTHER : 0;
+	return 0;
 }
 
 /* nl_finalize leaves the world: from now on the rank has no time. */
