@@ -207,6 +207,9 @@ func (q *TaggedQueue) ReceiveClaimed(t *TaggedOp, c *Claimed) error {
 // UnexpectedCount returns the number of messages that arrived before a matching receive was posted.
 func (r *Rank) UnexpectedCount() uint64 { return r.engine.Stats.Unexpected }
 
+// IsMoving tells whether the hardware moves bytes of a long message for this rank.
+func (r *Rank) IsMoving() bool { return r.rendezvous != nil && r.rendezvous.IsMoving() }
+
 // ProgressUntil makes progress until stop returns true or, if nothing arrives, until the given
 // time.
 func (r *Rank) ProgressUntil(deadline drivers.Time, stop func() bool) error {

@@ -70,12 +70,12 @@ const (
 // patience is how long the next wait of a rank may last.
 func (st *rankState) patience() drivers.Time { return firstPatience << min(st.vain, mostVain) }
 
-// checkHang fails when every rank has waited several times in a row and nothing has come. What a
-// program does outside of libfabric it could have done between these waits.
+// checkHang fails when every rank has waited several times in a row, nothing has come and no long
+// message is being moved. What a program does outside of libfabric it could have done between these waits.
 func (w *worldState) checkHang(x *session) error {
 	e := &HangError{At: x.r.Now()}
 	for id, st := range w.ranks {
-		if st == nil || st.detached || !st.finished && st.vain < mostVain {
+		if st == nil || st.detached || !st.finished && (st.vain < mostVain || st.session.r.IsMoving()) {
 			return nil
 		}
 		if st.finished {

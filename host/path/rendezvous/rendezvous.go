@@ -134,6 +134,9 @@ func (p *Path) Hint(h uint8) { p.hint = h }
 // Patience is how long an operation is repeated that the hardware refuses.
 func (p *Path) Patience() drivers.Time { return p.patience }
 
+// IsMoving tells whether the hardware moves bytes of a message for this rank.
+func (p *Path) IsMoving() bool { return len(p.ops) > 0 }
+
 // Live is how many transfers are in progress.
 func (p *Path) Live() int { return p.core.Live() }
 
