@@ -18,9 +18,8 @@ type ProgramRun struct {
 
 // A ProgramResult is what the hardware and the host library counted.
 type ProgramResult struct {
-	NICs  []NIC      `json:"nics"`
-	Flow  FlowStats  `json:"flow"`
-	Ranks host.Stats `json:"messages"` // of all ranks
+	NICs []NIC     `json:"nics"`
+	Flow FlowStats `json:"flow_control"`
 }
 
 // Run runs the world on a device whose time is simulated, and closes it.
@@ -44,20 +43,5 @@ func (p *ProgramRun) Run(ctx context.Context) (res *ProgramResult, err error) {
 	if err := w.finish(full); err != nil {
 		return nil, err
 	}
-	return &ProgramResult{NICs: full.NICs, Flow: w.flowStats(), Ranks: w.hostStats()}, nil
-}
-
-// hostStats adds up the counters of all ranks.
-func (w *World) hostStats() (sum host.Stats) {
-	for _, r := range w.Ranks {
-		s := r.Stats()
-		sum.MessagesSent += s.MessagesSent
-		sum.MessagesReceived += s.MessagesReceived
-		sum.BytesSent += s.BytesSent
-		sum.BytesReceived += s.BytesReceived
-		sum.DelayedMessages += s.DelayedMessages
-		sum.LocalMessages += s.LocalMessages
-		sum.Unexpected += s.Unexpected
-	}
-	return sum
+	return &ProgramResult{NICs: full.NICs, Flow: w.flowStats()}, nil
 }

@@ -3,7 +3,8 @@
 # what is missing, and installs nicloop into Go's bin folder, so that the first command
 # starts with its own work. Safe to run again. Needs root, or sudo.
 # With --slurm also what scripts/slurm-test needs, with --vm what nicloop vm does: QEMU,
-# and the image that it boots, with --ice40 what scripts/bitstream does.
+# and the image that it boots, with --ice40 what scripts/bitstream does, with --mpi what nicloop mpi
+# does and the MPI programs of its tests.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/versions.env
@@ -21,13 +22,19 @@ image=
 for option; do
   case $option in
     --slurm) packages+=(slurmctld slurmd slurm-client munge) ;;
+    --mpi)
+      packages+=(
+        libfabric-dev libfabric-bin openmpi-bin libopenmpi-dev # provider, mpirun, mpicc
+        netpipe-openmpi hpcc python3-mpi4py                   # programs of tests
+      )
+      ;;
     --ice40) packages+=(nextpnr-ice40 fpga-icestorm) ;;
     --vm)
       packages+=(qemu-system-x86 cpio xz-utils)
       image=1
       ;;
     *)
-      echo "setup: unknown option $option; known: --slurm --vm --ice40" >&2
+      echo "setup: unknown option $option; known: --slurm --vm --ice40 --mpi" >&2
       exit 2
       ;;
   esac

@@ -42,6 +42,8 @@ var documents = []document{
 	{"run_failure", []string{"run"}, "The error of a failed run, and its measurements up to then.", (*runFailure)(nil)},
 	{"paths", []string{"run"}, "The path selection table of a run (`nicloop run WORKLOAD --explain-paths`).", (*pathTable)(nil)},
 	{"ranks", []string{"ranks"}, "The measurements of ranks in several programs, in real time.", (*ranksReport)(nil)},
+	{"mpi", []string{"mpi"}, "What an MPI program did, and what the NICs counted.", (*mpiReport)(nil)},
+	{"mpi_hang", []string{"mpi"}, "What each rank of an MPI program waits for that hangs.", (*mpiHang)(nil)},
 	{"budget", []string{"budget"}, "The time of one packet, stage by stage.", (*bench.Budget)(nil)},
 	{"calibration", []string{"calibrate"}, "The measured parameters of the blocks and those of the model. `--write` writes a file for `model:?params=`.", (*calibration)(nil)},
 	{"fabric", []string{"fabric"}, "Latency and throughput of a network under synthetic traffic.", (*fabricReport)(nil)},

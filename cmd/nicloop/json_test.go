@@ -191,6 +191,7 @@ func TestEveryDocument(t *testing.T) {
 	left := withJSON(newRoot())
 	left = slices.DeleteFunc(left, func(verb string) bool { return slices.Contains(silent, verb) })
 	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "bisect" }) // TestBisect has a checkout for it
+	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "mpi" })    // TestMPIDocument has a program for it
 	for _, x := range examples {
 		left = slices.DeleteFunc(left, func(verb string) bool { return strings.HasPrefix(x.line+" ", verb+" ") })
 		if testing.Short() && slices.Contains(slow, x.line) {

@@ -195,7 +195,7 @@ func (f *mpiFlags) failed(ctx context.Context, cmd *cobra.Command, err error) er
 		return err
 	}
 	if f.json {
-		if err := writeJSON(cmd.OutOrStdout(), map[string]any{"hang": hang}); err != nil {
+		if err := writeJSON(cmd.OutOrStdout(), &mpiHang{At: hang.At, Ranks: hang.Ranks}); err != nil {
 			return err
 		}
 	}

@@ -22,6 +22,12 @@ type mpiReport struct {
 	real     time.Duration
 }
 
+// mpiHang is the verdict on an MPI program that hangs.
+type mpiHang struct {
+	At    drivers.Time         `json:"at_ps"`
+	Ranks []libfabric.RankWait `json:"ranks"`
+}
+
 func (r *mpiReport) print(out io.Writer) {
 	c, p := &r.Config, r.Report
 	fmt.Fprintf(out, "%d ranks on %d nodes of %s: %v simulated in %.1f s; --compute %s, --poll-cost %v\n",
@@ -42,7 +48,7 @@ func (r *mpiReport) print(out io.Writer) {
 	if p.Detached {
 		fmt.Fprintln(out, "a rank waited outside of MPI: the next run may differ")
 	}
-	fmt.Fprintf(out, "trace %.16s\n", p.Trace)
+	fmt.Fprintf(out, "trace %.16s, bytes %.16s\n", p.Trace, p.TraceBytes)
 }
 
 func (r *mpiReport) packets() (sent, received uint64) {

@@ -1,5 +1,5 @@
-// Package libfabric runs programs that use libfabric, such as unmodified MPI programs, as ranks of a
-// simulated world.
+// Package libfabric runs programs that use libfabric, such as unmodified MPI programs, as ranks of
+// a simulated world.
 //
 // # What it promises
 //

@@ -8,7 +8,6 @@ import (
 	"os"
 	"os/exec"
 	"strconv"
-	"strings"
 	"syscall"
 	"time"
 
@@ -54,8 +53,8 @@ func (s *Server) Launch(p Program) (*Launch, error) {
 	}
 	args = append(args, p.Launcher...)
 	args = append(args, p.Arguments...)
-	// Messages of Open MPI contain addresses of memory: with the same ones in every run, the bytes of a
-	// run repeat, too.
+	// Messages of Open MPI contain addresses of memory: with the same ones in every run, the bytes of
+	// a run repeat, too.
 	name := "mpirun"
 	if path, err := exec.LookPath("setarch"); err == nil {
 		name, args = path, append([]string{"-R", "mpirun"}, args...)
@@ -69,7 +68,7 @@ func (s *Server) Launch(p Program) (*Launch, error) {
 	if p.Stdin != nil {
 		cmd.Stdin = p.Stdin
 	}
-	cmd.SysProcAttr = &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+	cmd.SysProcAttr = launcherAttributes()
 	cmd.WaitDelay = 2 * time.Second
 	l := &Launch{s: s, cmd: cmd, tmp: tmp, ended: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
@@ -89,7 +88,7 @@ func (l *Launch) watch() {
 	close(l.ended)
 	switch n := l.s.Connected(); {
 	case l.err != nil:
-		l.s.End(fmt.Errorf("mpirun: %w", l.err))
+		l.s.End(l.failure())
 	case n < l.s.Ranks:
 		l.s.End(fmt.Errorf("the program has ended and no message crossed the NIC: %d of %d ranks have opened the provider; "+
 			"expected a program of Open MPI that calls MPI_Init", n, l.s.Ranks))
@@ -106,9 +105,14 @@ func (l *Launch) Wait(ctx context.Context) error {
 		return context.Cause(ctx)
 	}
 	if l.err != nil {
-		return fmt.Errorf("mpirun %s: %w", strings.Join(l.cmd.Args[len(l.cmd.Args)-1:], " "), l.err)
+		return l.failure()
 	}
 	return nil
+}
+
+// failure is the error of a program that failed: not of the machine, so the status is only text.
+func (l *Launch) failure() error {
+	return fmt.Errorf("the program failed: mpirun: %v", l.err)
 }
 
 // stopTime is how long mpirun has to end the programs before they are killed.

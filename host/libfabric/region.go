@@ -3,7 +3,6 @@ package libfabric
 import (
 	"fmt"
 	"sync/atomic"
-	"syscall"
 	"time"
 	"unsafe"
 )
@@ -108,22 +107,6 @@ type region struct {
 }
 
 const regionBytes = int(unsafe.Sizeof(region{}))
-
-const (
-	futexWait = 0
-	futexWake = 1
-)
-
-// sleepOnFutex waits until another process wakes the word, or its value is not v, or for at most t.
-func sleepOnFutex(word *uint32, v uint32, t time.Duration) {
-	ts := syscall.NsecToTimespec(int64(t))
-	_, _, _ = syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(v),
-		uintptr(unsafe.Pointer(&ts)), 0, 0)
-}
-
-func wakeFutex(word *uint32) {
-	_, _, _ = syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
-}
 
 // pending tells whether the program has posted a request that is not done.
 func (r *region) pending() bool { return atomic.LoadUint32(&r.requestHead) != r.requestTail }

@@ -86,16 +86,15 @@ func Listen(c Config) (s *Server, err error) {
 }
 
 func newLink(rank, ranks int) (*link, error) {
-	name := []byte("nicloop\x00")
-	fd, _, errno := syscall.RawSyscall(sysMemfdCreate, uintptr(unsafe.Pointer(&name[0])), 1 /* close on exec */, 0)
-	if errno != 0 {
-		return nil, fmt.Errorf("memory of rank %d: %w", rank, errno)
+	file, err := anonymousFile()
+	if err != nil {
+		return nil, fmt.Errorf("memory of rank %d: %w", rank, err)
 	}
-	l := &link{rank: rank, file: os.NewFile(fd, "memfd"), connected: make(chan struct{})}
+	l := &link{rank: rank, file: file, connected: make(chan struct{})}
 	if err := l.file.Truncate(int64(regionBytes)); err != nil {
 		return nil, errors.Join(err, l.file.Close())
 	}
-	mem, err := syscall.Mmap(int(fd), 0, regionBytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
+	mem, err := syscall.Mmap(int(file.Fd()), 0, regionBytes, syscall.PROT_READ|syscall.PROT_WRITE, syscall.MAP_SHARED)
 	if err != nil {
 		return nil, errors.Join(err, l.file.Close())
 	}
@@ -109,6 +108,7 @@ func (s *Server) Environment(dir string) []string {
 	env := []string{
 		"NICLOOP_MPI_SOCKET=" + s.name,
 		"FI_PROVIDER_PATH=" + dir,
+		"FI_PROVIDER=nicloop", // the start of the others takes longer than a short run
 		"LD_PRELOAD=" + filepath.Join(dir, LibraryName),
 	}
 	if s.Compute > 0 {

@@ -4,7 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"slices"
 	"strings"
 	"sync/atomic"
 	"time"
@@ -252,8 +251,8 @@ func spaceOf(r *request) host.Space {
 
 // ---- memory ----
 
-// buffer finds memory for a message: what the hardware reaches if it is long, as a registration cache
-// would have registered the program's own.
+// buffer finds memory for a message: what the hardware reaches if it is long, as a registration
+// cache would have registered the program's own.
 func (x *session) buffer(n uint64) (buf []byte, dma bool) {
 	if n > host.EagerMax {
 		if buf, err := x.r.Alloc(int(n)); err == nil {
@@ -410,99 +409,4 @@ func (x *session) finalize() error {
 	})
 	x.state.mpi = drivers.Time(x.region.mpiPS)
 	return errors.Join(err, failed)
-}
-
-// collect makes completions of operations that are done.
-func (x *session) collect() error {
-	for t := x.q.Next(); t != nil; t = x.q.Next() {
-		x.state.vain = 0
-		op := t.User.(*operation)
-		var err error
-		if op.op == opSend {
-			err = x.sendDone(op)
-		} else {
-			err = x.receiveDone(op)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
-}
-
-func (x *session) sendDone(op *operation) error {
-	x.sending--
-	c := completion{context: op.context, flags: wasSend | op.flags&flagTagged<<2, length: op.length, tag: op.tag}
-	if op.flags&flagCompletion == 0 {
-		c.flags |= silent
-	}
-	if _, err := op.Status(); err != nil {
-		c.err = errCancelled
-	}
-	x.reports = append(x.reports, report{completion: c})
-	return x.release(op)
-}
-
-func (x *session) receiveDone(op *operation) error {
-	if x.ops[op.context] == op {
-		delete(x.ops, op.context)
-	}
-	c := completion{context: op.context, flags: wasRecv | op.flags&flagTagged<<2, address: op.address, tag: op.tag, source: -1}
-	if op.flags&flagCompletion == 0 {
-		c.flags |= silent
-	}
-	st, err := op.Status()
-	if errors.Is(err, host.ErrCancelled) {
-		c.err = errCancelled
-		x.reports = append(x.reports, report{completion: c})
-		return x.release(op)
-	}
-	if err != nil {
-		return err
-	}
-	n := min(st.Bytes, len(op.Buf))
-	c.length, c.tag, c.data, c.source, c.flags = uint64(n), st.Tag, st.Data, int32(st.Source), c.flags|withData
-	if st.Bytes > n {
-		c.err, c.overflow = errTruncated, uint64(st.Bytes-n)
-	}
-	x.s.world.trace(x, st, op.Buf[:n])
-	rep := report{completion: c}
-	if n <= inlined {
-		rep.bytes = slices.Clone(op.Buf[:n])
-	} else if err := writeProgram(int(x.link.pid.Load()), op.address, op.Buf[:n]); err != nil {
-		return fmt.Errorf("rank %d: %w", x.link.rank, err)
-	}
-	if err := x.release(op); err != nil {
-		return err
-	}
-	if op.multi == nil {
-		x.reports = append(x.reports, rep)
-		return nil
-	}
-	return x.continueMulti(op, rep, n)
-}
-
-// continueMulti posts the rest of a multi-receive buffer, if enough of it is left.
-func (x *session) continueMulti(op *operation, rep report, n int) error {
-	m := op.multi
-	m.filled += uint64(n)
-	left := m.length - m.filled
-	if left < uint64(m.minMulti) {
-		rep.flags |= bufferDone
-		x.reports = append(x.reports, rep)
-		return nil
-	}
-	x.reports = append(x.reports, rep)
-	next := &operation{request: m.request, multi: m}
-	next.address, next.length = m.address+m.filled, left
-	return x.post(next)
-}
-
-// writeReports hands completions to the program, as many as there is room for.
-func (x *session) writeReports() {
-	n := 0
-	for n < len(x.reports) && x.region.complete(&x.reports[n].completion, x.reports[n].bytes) {
-		n++
-	}
-	x.reports = slices.Delete(x.reports, 0, n)
 }

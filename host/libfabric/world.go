@@ -17,7 +17,8 @@ import (
 type worldState struct {
 	ranks    []*rankState
 	detached bool
-	sum      hash.Hash
+	timed    hash.Hash    // of the messages, without their bytes
+	sum      hash.Hash    // with them
 	awaited  atomic.Int32 // 1 + the rank whose program the world waits for; 0: none
 }
 
@@ -42,7 +43,7 @@ const (
 
 func (w *worldState) rank(id, ranks int) *rankState {
 	if w.ranks == nil {
-		w.ranks, w.sum = make([]*rankState, ranks), sha256.New()
+		w.ranks, w.timed, w.sum = make([]*rankState, ranks), sha256.New(), sha256.New()
 	}
 	w.ranks[id] = &rankState{}
 	return w.ranks[id]
@@ -71,7 +72,8 @@ const (
 func (st *rankState) patience() drivers.Time { return firstPatience << min(st.vain, mostVain) }
 
 // checkHang fails when every rank has waited several times in a row, nothing has come and no long
-// message is being moved. What a program does outside of libfabric it could have done between these waits.
+// message is being moved. What a program does outside of libfabric it could have done between these
+// waits.
 func (w *worldState) checkHang(x *session) error {
 	e := &HangError{At: x.r.Now()}
 	for id, st := range w.ranks {
@@ -119,7 +121,7 @@ func (e *HangError) describe(s *Server) {
 	}
 }
 
-// trace adds a message that was received to the hash of the run.
+// trace adds a message that was received to the hashes of the run.
 func (w *worldState) trace(x *session, st host.TaggedStatus, b []byte) {
 	var head [40]byte
 	binary.LittleEndian.PutUint64(head[0:], uint64(x.r.Now()))
@@ -128,6 +130,7 @@ func (w *worldState) trace(x *session, st host.TaggedStatus, b []byte) {
 	binary.LittleEndian.PutUint64(head[16:], st.Tag)
 	binary.LittleEndian.PutUint64(head[24:], uint64(st.Bytes))
 	binary.LittleEndian.PutUint64(head[32:], st.Data)
+	w.timed.Write(head[:])
 	w.sum.Write(head[:])
 	w.sum.Write(b)
 }
@@ -139,8 +142,11 @@ type Report struct {
 	Paths     map[string]PathReport `json:"paths"`
 	Ranks     []RankReport          `json:"ranks"`
 	Calls     uint64                `json:"provider_calls"`
-	Trace     string                `json:"trace_sha256"` // of time, ranks, tag, length and bytes of all messages
-	Detached  bool                  `json:"not_repeatable"`
+	// Trace is a hash of the time, ranks, tag and length of every message, TraceBytes also of its
+	// bytes. One-sided messages of Open MPI contain addresses, which may differ.
+	Trace      string `json:"trace_sha256"`
+	TraceBytes string `json:"trace_of_bytes_sha256"`
+	Detached   bool   `json:"not_repeatable"`
 }
 
 // A PathReport counts the messages of one path.
@@ -176,7 +182,8 @@ func (s *Server) Report() *Report {
 		}
 	}
 	if s.world.sum != nil {
-		rep.Trace = hex.EncodeToString(s.world.sum.Sum(nil))
+		rep.Trace = hex.EncodeToString(s.world.timed.Sum(nil))
+		rep.TraceBytes = hex.EncodeToString(s.world.sum.Sum(nil))
 	}
 	return rep
 }

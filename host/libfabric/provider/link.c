@@ -4,7 +4,6 @@
 #include <limits.h>
 #include <linux/futex.h>
 #include <rdma/fi_errno.h>
-#include <sched.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -110,6 +109,12 @@ static bool futex_wait(uint32_t *word, uint32_t value)
 	return syscall(SYS_futex, word, FUTEX_WAIT, value, &t, NULL, 0) == 0 || errno != ETIMEDOUT;
 }
 
+void nl_rest(void)
+{
+	struct timespec t = {.tv_nsec = 200 * 1000};
+	syscall(SYS_nanosleep, &t, NULL);
+}
+
 static void sleep_really_ms(long ms)
 {
 	struct timespec t = {.tv_nsec = ms * 1000 * 1000};
@@ -143,6 +148,13 @@ static void leave_ended_world(void)
 	_exit(1);
 }
 
+static void relax(void)
+{
+#ifdef __x86_64__
+	__builtin_ia32_pause();
+#endif
+}
+
 /* The world answers soon, or after other ranks had their turn: it is worth looking a few times
  * before the processor is given to them. */
 static void wait_until(uint32_t *word, bool (*reached)(void))
@@ -150,7 +162,7 @@ static void wait_until(uint32_t *word, bool (*reached)(void))
 	for (int i = 0; i < 64; i++) {
 		if (reached())
 			return;
-		__builtin_ia32_pause();
+		relax();
 	}
 	while (!reached() && !has_ended()) {
 		__atomic_store_n(&nl_region->rank_sleeps, 1, __ATOMIC_SEQ_CST);

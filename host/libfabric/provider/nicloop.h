@@ -22,6 +22,7 @@ void nl_log_once(const char *call);
 int nl_post(struct nl_request *r, const void *bytes); /* 0, or -FI_EOTHER: the world has ended */
 int nl_call(struct nl_request *r);                    /* nl_post, and waits for the answer */
 void nl_finalize(void);
+void nl_rest(void); /* a moment of real time */
 
 /* interpose.c: virtual time. */
 extern int nl_polling; /* depth of MPI calls that must not wait */

@@ -2,9 +2,43 @@ package libfabric
 
 import (
 	"fmt"
+	"os"
 	"syscall"
+	"time"
 	"unsafe"
 )
+
+const (
+	futexWait = 0
+	futexWake = 1
+)
+
+// sleepOnFutex waits until another process wakes the word, or its value is not v, or for at most t.
+func sleepOnFutex(word *uint32, v uint32, t time.Duration) {
+	ts := syscall.NsecToTimespec(int64(t))
+	_, _, _ = syscall.Syscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWait, uintptr(v),
+		uintptr(unsafe.Pointer(&ts)), 0, 0)
+}
+
+func wakeFutex(word *uint32) {
+	_, _, _ = syscall.RawSyscall6(syscall.SYS_FUTEX, uintptr(unsafe.Pointer(word)), futexWake, 1<<30, 0, 0, 0)
+}
+
+// anonymousFile makes memory that other processes can map and that is no file.
+func anonymousFile() (*os.File, error) {
+	const closeOnExec = 1
+	name := []byte("nicloop\x00")
+	fd, _, errno := syscall.RawSyscall(sysMemfdCreate, uintptr(unsafe.Pointer(&name[0])), closeOnExec, 0)
+	if errno != 0 {
+		return nil, errno
+	}
+	return os.NewFile(fd, "memfd"), nil
+}
+
+// launcherAttributes keep interrupts of the terminal from mpirun, and end it when this process dies.
+func launcherAttributes() *syscall.SysProcAttr {
+	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
+}
 
 // The numbers of the system calls on amd64 and arm64 differ; package syscall lacks them.
 type iovec struct {

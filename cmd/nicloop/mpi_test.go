@@ -1,0 +1,224 @@
+package main
+
+import (
+	"bytes"
+	"context"
+	"fmt"
+	"os"
+	"os/exec"
+	"path/filepath"
+	"regexp"
+	"strings"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+)
+
+// mpiPrograms compiles testdata/mpi, once.
+var mpiPrograms = sync.OnceValues(func() (dir string, err error) {
+	for _, tool := range []string{"mpirun", "mpicc"} {
+		if _, err := exec.LookPath(tool); err != nil {
+			return "", fmt.Errorf("no %s: scripts/setup-debian.sh --mpi installs it", tool)
+		}
+	}
+	if _, err := os.Stat("/usr/include/rdma/fabric.h"); err != nil {
+		return "", fmt.Errorf("no headers of libfabric: scripts/setup-debian.sh --mpi installs them")
+	}
+	sources, err := filepath.Glob("testdata/mpi/*.c")
+	if err != nil {
+		return "", err
+	}
+	if dir, err = os.MkdirTemp("", "nicloop-mpi-test-"); err != nil {
+		return "", err
+	}
+	for _, source := range sources {
+		to := filepath.Join(dir, strings.TrimSuffix(filepath.Base(source), ".c"))
+		if out, err := exec.Command("mpicc", "-O2", "-Wall", "-Werror", "-o", to, source).CombinedOutput(); err != nil {
+			return "", fmt.Errorf("%w\n%s", err, out)
+		}
+	}
+	return dir, nil
+})
+
+// mpiProgram is the path of a compiled program of testdata/mpi.
+func mpiProgram(t *testing.T, name string) string {
+	t.Helper()
+	dir, err := mpiPrograms()
+	if err != nil {
+		t.Skip(err)
+	}
+	return filepath.Join(dir, name)
+}
+
+// runMPI runs nicloop mpi; out is standard output, and what else was printed if it failed.
+func runMPI(t *testing.T, args ...string) (code int, out string) {
+	t.Helper()
+	var stdout, stderr bytes.Buffer
+	ctx, cancel := context.WithTimeout(t.Context(), 5*time.Minute)
+	defer cancel()
+	code = run(ctx, append([]string{"mpi"}, args...), strings.NewReader(""), &stdout, &stderr)
+	t.Logf("nicloop mpi %s: exit %d\n%s%s", strings.Join(args, " "), code, stdout.String(), stderr.String())
+	return code, stdout.String() + stderr.String()
+}
+
+// Every call of testdata/mpi/calls.c on ideal:, with several ranks per node, and with little DMA
+// memory.
+func TestMPICalls(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	cases := strings.Fields("alltoall wildcard iprobe test ssend mprobe window nonblocking cancel self large flood clocks truncate")
+	for _, flags := range []string{
+		"-n 4 --device ideal:",
+		"-n 4 --device ideal: --procs-per-node 2 --rendezvous rput --flow static --heap 1048576",
+		"-n 4 --device ideal: --procs-per-node 4 --local --rendezvous chunked",
+	} {
+		code, out := runMPI(t, append(append(strings.Fields(flags), "--", calls), cases...)...)
+		require.Zero(t, code, "%s", flags)
+		for _, c := range cases {
+			require.Contains(t, out, c+": ok", "%s", flags)
+		}
+	}
+}
+
+var traceLine = regexp.MustCompile(`trace [0-9a-f]+`)
+
+// The same command repeats to the picosecond, next to loops that take the processors away.
+func TestMPIRepeats(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	var stop atomic.Bool
+	defer stop.Store(true)
+	for range 2 {
+		go func() {
+			for !stop.Load() {
+			}
+		}()
+	}
+	var first string
+	for i := range 3 {
+		code, out := runMPI(t, "-n", "4", "--device", "model:", "--", calls, "wildcard", "iprobe", "test", "ssend", "mprobe", "window")
+		require.Zero(t, code)
+		now := regexp.MustCompile(`(in|simulated in) [0-9.]+ s`).ReplaceAllString(out, "")
+		now = regexp.MustCompile(`bytes [0-9a-f]+`).ReplaceAllString(now, "") // one-sided messages have addresses in them
+		if i == 0 {
+			first = now
+		}
+		require.Equal(t, first, now, "run %d", i)
+		require.Regexp(t, traceLine, now)
+	}
+}
+
+// What a program prints of its latency is that of nicloop run pingpong and a constant: a header
+// that is longer by 16 bytes, and looks at an empty completion queue.
+func TestMPILatency(t *testing.T) {
+	latency := mpiProgram(t, "latency")
+	for _, x := range []struct {
+		bytes    string
+		at, most float64 // of nicloop run pingpong, in microseconds, and the constant
+	}{{"8", 0.4285, 0.1}, {"65536", 58.927, 0.15}} {
+		code, out := runMPI(t, "-n", "2", "--device", "model:", "--", latency, x.bytes)
+		require.Zero(t, code)
+		var us float64
+		_, err := fmt.Sscanf(out, x.bytes+" bytes: %f us", &us)
+		require.NoError(t, err)
+		require.InDelta(t, x.at+x.most/2, us, x.most/2, "%s bytes", x.bytes)
+	}
+}
+
+func TestMPIFailures(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	for _, x := range []struct {
+		name, flags string
+		program     []string
+		code        int
+		want        []string
+	}{
+		{"hang", "-n 3", []string{calls, "hang"}, exitHang, []string{"rank 0 in MPI_Recv: receive of up to 4 bytes from rank 1", "rank 1 in MPI_Barrier"}},
+		{"death", "-n 3", []string{calls, "die"}, exitFailed, []string{"the program of rank 1 ended outside of MPI, before MPI_Finalize"}},
+		{"silent rank", "-n 2 --timeout 4s", []string{calls, "spin"}, exitStopped, []string{"the world waits for rank 0, which is outside of MPI"}},
+		{"no MPI", "-n 2", []string{"hostname"}, exitFailed, []string{"no message crossed the NIC: 0 of 2 ranks"}},
+		{"no program", "-n 2", []string{"/does/not/exist"}, exitFailed, []string{"mpirun"}},
+		{"one rank", "-n 1", []string{calls}, exitUsage, []string{"expected at least 2 ranks"}},
+		{"compute", "-n 2 --compute 3", []string{calls}, exitUsage, []string{"expected 0, measured or measured×F"}},
+	} {
+		t.Run(x.name, func(t *testing.T) {
+			began := time.Now()
+			code, out := runMPI(t, append(append(strings.Fields(x.flags), "--device", "ideal:", "--"), x.program...)...)
+			require.Equal(t, x.code, code)
+			for _, want := range x.want {
+				require.Contains(t, out, want)
+			}
+			require.Less(t, time.Since(began), time.Minute)
+		})
+	}
+	left, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("nicloop-mpi-%d-*", os.Getpid())))
+	require.NoError(t, err)
+	require.Empty(t, left)
+}
+
+// Programs that others have written, where they are installed.
+func TestMPIForeign(t *testing.T) {
+	mpiProgram(t, "ring")
+	need := func(t *testing.T, file string) {
+		if _, err := exec.LookPath(file); err != nil {
+			t.Skipf("no %s: scripts/setup-debian.sh --mpi installs it", file)
+		}
+	}
+	t.Run("NetPIPE", func(t *testing.T) {
+		need(t, "NPopenmpi")
+		code, out := runMPI(t, "-n", "2", "--device", "ideal:", "--", "NPopenmpi", "-u", "10000", "-n", "5", "-o", filepath.Join(t.TempDir(), "np.out"))
+		require.Zero(t, code)
+		require.Regexp(t, `8192 bytes +5 times --> +[0-9.]+ Mbps`, out)
+	})
+	t.Run("fi_pingpong", func(t *testing.T) {
+		need(t, "fi_pingpong")
+		script := `if [ "$OMPI_COMM_WORLD_RANK" = 0 ]; then exec fi_pingpong -p nicloop -e rdm -m $0 -I 10; fi
+			sleep 1; exec fi_pingpong -p nicloop -e rdm -m $0 -I 10 localhost`
+		for _, mode := range []string{"msg", "tagged"} {
+			code, out := runMPI(t, "-n", "2", "--device", "ideal:", "--stall", "50ms", "--", "sh", "-c", script, mode)
+			require.Zero(t, code)
+			require.Regexp(t, `1m +10 +=10`, out)
+			require.Contains(t, out, "the next run may differ")
+		}
+	})
+	t.Run("mpi4py", func(t *testing.T) {
+		if exec.Command("/usr/bin/python3", "-c", "import mpi4py").Run() != nil {
+			t.Skip("no mpi4py: scripts/setup-debian.sh --mpi installs it")
+		}
+		code, out := runMPI(t, "-n", "3", "--device", "ideal:", "--", "/usr/bin/python3", "testdata/mpi/objects.py")
+		require.Zero(t, code)
+		require.Contains(t, out, "sum 3, gathered [0, 1, 2]")
+	})
+}
+
+// The documents of a run and of a hang.
+func TestMPIDocument(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	for _, x := range []struct {
+		run, schema string
+		code        int
+	}{{"self", "mpi", exitOK}, {"hang", "mpi_hang", exitHang}} {
+		var out, errOut bytes.Buffer
+		code := run(t.Context(), []string{"mpi", "-n", "2", "--device", "ideal:", "--json", "--", calls, x.run}, strings.NewReader(""), &out, &errOut)
+		require.Equal(t, x.code, code, errOut.String())
+		checkDocument(t, "mpi "+x.run, x.schema, out.Bytes())
+	}
+}
+
+// The report as JSON, on RTL: the NICs have counted packets, and the times are those of the model.
+func TestMPIOnRTL(t *testing.T) {
+	ring := mpiProgram(t, "ring")
+	ends := map[string]string{}
+	for _, device := range []string{"rtl:", "model:"} {
+		code, out := runMPI(t, "-n", "2", "--device", device, "--json", "--", ring)
+		if code == exitEnvironment {
+			t.Skipf("no simulator: %s", out)
+		}
+		require.Zero(t, code)
+		require.Regexp(t, `"tx_packets": [1-9]`, out)
+		ends[device] = regexp.MustCompile(`"simulated_ps": [0-9]+`).FindString(out)
+	}
+	require.NotEmpty(t, ends["rtl:"])
+	require.Equal(t, ends["model:"], ends["rtl:"])
+}
