@@ -12,7 +12,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/outfile"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/libfabric"
 	"github.com/nicloop/nicloop/velo"
@@ -68,14 +68,14 @@ func (f *mpiFlags) add(cmd *cobra.Command) {
 	fs.StringVar(&f.compute, "compute", "0", "simulated time of computing between calls: 0, or measured×`F`, the processor time of the program times F")
 	fs.DurationVar(&f.pollCost, "poll-cost", 50*time.Nanosecond, "simulated time of a look at an empty completion queue")
 	fs.DurationVar(&f.stall, "stall", 2*time.Second, "real time after which the world continues without a rank that waits for something else than messages")
-	fs.IntVar(&f.heap, "heap", 32<<20, "bytes of DMA memory per rank, for messages of more than 2048 bytes")
+	sizeVar(fs, &f.heap, "heap", 32<<20, "bytes of DMA memory per rank, for messages of more than 2048 bytes")
 	fs.StringVar(&f.flow, "flow", string(d.Velo.Flow), "end-to-end flow control: none, static or dynamic")
 	fs.IntVar(&f.c.Velo.Slots, "slots", d.Velo.Slots, "mailbox slots per peer, credit slots included")
 	fs.IntVar(&f.c.Velo.CreditSlots, "credit-slots", d.Velo.CreditSlots, "of them, for credit packets")
 	fs.BoolVar(&f.c.Velo.Piggyback, "piggyback", d.Velo.Piggyback, "return credits in data packets that have room")
 	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC")
 	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
-	fs.IntVar(&f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
+	sizeVar(fs, &f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
 	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "outstanding gets per rank of the chunked rendezvous")
 	fs.StringArrayVar(&f.launcher, "mpirun", nil, "an additional `ARGUMENT` for mpirun; repeatable")
 	fs.BoolVar(&f.json, "json", false, "print the report as JSON; the output of the program goes to standard error")
@@ -165,7 +165,7 @@ func (f *mpiFlags) run(cmd *cobra.Command, program []string) (err error) {
 		if err2 != nil {
 			return err2
 		}
-		defer func() { err = outfile.Close(file, err) }()
+		defer func() { err = userfile.Close(file, err) }()
 		c.Pcap = file
 	}
 	if err := f.look.setWaves(cmd, &c); err != nil {

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
 	"time"
 
@@ -152,9 +153,19 @@ func TestMPIFailures(t *testing.T) {
 			require.Less(t, time.Since(began), time.Minute)
 		})
 	}
-	left, err := filepath.Glob(filepath.Join(os.TempDir(), fmt.Sprintf("nicloop-mpi-%d-*", os.Getpid())))
-	require.NoError(t, err)
-	require.Empty(t, left)
+}
+
+// An interrupt ends the programs, and nothing of them is left.
+func TestMPISignals(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+		cmd, out, tmp := startLong(t, "mpi -n 3 --device ideal: -- "+calls+" spin")
+		time.Sleep(4 * time.Second) // some have started
+		require.NoError(t, cmd.Process.Signal(number))
+		endsSoon(t, cmd, out, tmp, exitStopped)
+		left, _ := exec.Command("pgrep", "-f", calls).Output()
+		require.Empty(t, string(left), "processes are left after %v", number)
+	}
 }
 
 // Programs that others have written, where they are installed.

@@ -46,7 +46,7 @@ var longCommands = []struct {
 var otherCommands = []string{
 	"bench bridge", "bisect", "budget", "cache clean", "cache list", "cache prebuild", "cache verify", "calibrate", "completion", "device bind",
 	"device diff", "device dump", "device info", "device list", "device log", "device peek", "device poke", "device replay",
-	"device reset", "device scan", "device script", "device selftest", "device unbind", "dissector", "doctor", "help", "man", "part",
+	"device reset", "device scan", "device script", "device selftest", "device unbind", "dissector", "doctor", "help", "man", "mpi", "part",
 	"runs diff", "runs gc", "runs list", "runs show", "runs trend", "serve", "task", "version", "vm",
 }
 

@@ -85,7 +85,7 @@ static uint64_t read_clock(void)
 {
 	skew_ps += READ_PS;
 	pthread_mutex_lock(&nl_mutex);
-	if (nl_region->request_head != nl_region->request_tail || measures_compute()) {
+	if (nl_unpriced || measures_compute()) {
 		struct nl_request r = {.op = NL_CLOCK};
 		nl_call(&r);
 	}

@@ -17,7 +17,7 @@
 #include "nicloop.h"
 
 struct nl_region *nl_region;
-bool nl_started, nl_finalized;
+bool nl_started, nl_finalized, nl_unpriced;
 pthread_mutex_t nl_mutex = PTHREAD_MUTEX_INITIALIZER;
 
 static int link_fd = -1; /* stays open: its end tells the world that the process has ended */
@@ -196,6 +196,7 @@ int nl_post(struct nl_request *r, const void *bytes)
 	nl_region->requests[slot] = *r;
 	nl_region->calls++;
 	posted++;
+	nl_unpriced = true;
 	__atomic_store_n(&nl_region->request_head, posted, __ATOMIC_SEQ_CST);
 	if (r->op < NL_PEEK)
 		ring_doorbell();
@@ -209,6 +210,7 @@ int nl_call(struct nl_request *r)
 		return err;
 	ring_doorbell();
 	wait_until(&nl_region->answered, all_answered);
+	nl_unpriced = false;
 	nl_answered();
 	return 0;
 }

@@ -13,6 +13,7 @@
 extern struct nl_region *nl_region; /* NULL: not connected */
 extern bool nl_started;             /* the rank has moved data: its time is virtual from then on */
 extern bool nl_finalized;           /* the rank has left the world */
+extern bool nl_unpriced;            /* requests were posted whose time now_ps does not contain */
 extern pthread_mutex_t nl_mutex;
 
 int nl_connect(void); /* 0, or a negative error number */
