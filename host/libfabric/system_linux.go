@@ -35,7 +35,8 @@ func anonymousFile() (*os.File, error) {
 	return os.NewFile(fd, "memfd"), nil
 }
 
-// launcherAttributes keep interrupts of the terminal from mpirun, and end it when this process dies.
+// launcherAttributes keep interrupts of the terminal from mpirun, and end it when this process
+// dies.
 func launcherAttributes() *syscall.SysProcAttr {
 	return &syscall.SysProcAttr{Setpgid: true, Pdeathsig: syscall.SIGTERM}
 }

@@ -34,11 +34,6 @@ func NewWide(source int32, comm uint16, tag uint64) Envelope {
 // WideTag is the tag of a wide envelope.
 func (e Envelope) WideTag() uint64 { return uint64(e.High)<<32 | uint64(uint32(e.Tag)) }
 
-// IsOpen tells whether messages with different envelopes can match the pattern.
-func (e Envelope) IsOpen() bool {
-	return e.Source == Any || !e.Wide && e.Tag == Any || e.Wide && e.Bits != 0
-}
-
 // Matches tells whether a message with envelope e fits the pattern p.
 func (p Envelope) Matches(e Envelope) bool { return p.matches(&e) }
 
