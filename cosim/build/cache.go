@@ -31,8 +31,8 @@ func openCache(tell func(what string)) (cache, error) {
 		return cache{}, fmt.Errorf("%w: a folder for the cache of simulators: %w; set HOME or XDG_CACHE_HOME", drivers.ErrEnvironment, err)
 	}
 	c := cache{filepath.Join(base, "nicloop", "models"), tell}
-	if strings.ContainsAny(c.dir, " \t\n") {
-		return cache{}, fmt.Errorf("%w: a cache of simulators in %q: make cannot build in a directory whose path has spaces; set XDG_CACHE_HOME to another",
+	if strings.ContainsAny(c.dir, "\t\n'$#") { // make and its shell would change them
+		return cache{}, fmt.Errorf("%w: a cache of simulators in %q: make cannot build in a directory whose path has a tab, a line break, ', $ or #; set XDG_CACHE_HOME to another",
 			drivers.ErrEnvironment, c.dir)
 	}
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {

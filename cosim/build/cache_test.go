@@ -194,10 +194,27 @@ func TestWithoutTools(t *testing.T) {
 	require.ErrorContains(t, err, "program has 3 bytes")
 }
 
-// TestCacheInAPathWithSpaces: GNU make cannot build there, which is told before anything is built.
+// A cache may be in a directory whose path has spaces: make is not told the path. Characters that
+// make and its shell would change are refused before anything is built.
 func TestCacheInAPathWithSpaces(t *testing.T) {
-	t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), "a b"))
+	dir := filepath.Join(t.TempDir(), "a b")
+	t.Setenv("XDG_CACHE_HOME", dir)
 	_, err := openCache(nil)
-	require.ErrorIs(t, err, drivers.ErrEnvironment)
-	require.ErrorContains(t, err, "XDG_CACHE_HOME")
+	require.NoError(t, err)
+	for _, name := range []string{"a\tb", "a\nb", "a'b", "a$b", "a#b"} {
+		t.Setenv("XDG_CACHE_HOME", filepath.Join(t.TempDir(), name))
+		_, err = openCache(nil)
+		require.ErrorIs(t, err, drivers.ErrEnvironment)
+		require.ErrorContains(t, err, "XDG_CACHE_HOME")
+	}
+
+	// The check of Verilator's makefiles, which splits the path at spaces.
+	tools, err := findTools(t.Context())
+	if err != nil {
+		t.Skip(err)
+	}
+	makefile := "ifneq ($(words $(CURDIR)),1)\n$(error spaces in $(CURDIR))\nendif\nall:\n\t: >built\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o600))
+	require.NoError(t, newBuildLog(filepath.Join(dir, "log")).make(t.Context(), dir, tools, &report{}, "all"))
+	require.FileExists(t, filepath.Join(dir, "built"))
 }

@@ -72,7 +72,7 @@ func (l library) program(ctx context.Context, t *tools, dir string, sources map[
 	flags := append(l.flags(), t.arch, "-I.", "-I"+filepath.Join(l.dir, "obj"),
 		"-isystem", filepath.Join(root, "include"), "-isystem", filepath.Join(root, "include", "vltstd"))
 	fmt.Fprintf(&rules, "%s:%s\n\t%s -o $@ $^ %s %s %s -lz -pthread -latomic\n", l.programName(), objects.String(), t.cxx,
-		quoted(l.linkFlags()), filepath.Join(l.dir, "obj", "V"+l.top+"__ALL.a"), strings.Join(runtime, " "))
+		quoted(l.linkFlags()), quoted([]string{filepath.Join(l.dir, "obj", "V"+l.top+"__ALL.a")}), quoted(runtime))
 	fmt.Fprintf(&rules, "%%.o: %%.cpp\n\t%s %s %s -c -o $@ $<\n", t.ccache, t.cxx, quoted(flags))
 	if err := writeFile(filepath.Join(dir, exportsFile), []byte(exports)); err != nil {
 		return err
