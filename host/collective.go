@@ -30,124 +30,124 @@ func (c *Comm) bcast(root int, data []byte) (call, error) {
 	return call{kind: Bcast, root: root, in: data, bytes: len(data)}, c.checkRoot(Bcast, root)
 }
 
-// Gather is Gatherv with blocks of len(mine) bytes.
-func (c *Comm) Gather(root int, mine, all []byte) error {
-	return c.wait(c.gather(Gather, root, mine, all, Even(c.size, len(mine))))
+// Gather is Gatherv with blocks of len(send) bytes.
+func (c *Comm) Gather(root int, send, recv []byte) error {
+	return c.wait(c.gather(Gather, root, send, recv, Even(c.size, len(send))))
 }
 
 // Igather is the nonblocking form of [Comm.Gather].
-func (c *Comm) Igather(root int, mine, all []byte) (*Request, error) {
-	return c.start(c.gather(Gather, root, mine, all, Even(c.size, len(mine))))
+func (c *Comm) Igather(root int, send, recv []byte) (*Request, error) {
+	return c.start(c.gather(Gather, root, send, recv, Even(c.size, len(send))))
 }
 
-// Gatherv collects the blocks of all ranks at the root. all and l are used at the root only.
-func (c *Comm) Gatherv(root int, mine, all []byte, l Layout) error {
-	return c.wait(c.gather(Gatherv, root, mine, all, l))
+// Gatherv collects the blocks of all ranks at the root. recv and l are used at the root only.
+func (c *Comm) Gatherv(root int, send, recv []byte, l Layout) error {
+	return c.wait(c.gather(Gatherv, root, send, recv, l))
 }
 
 // Igatherv is the nonblocking form of [Comm.Gatherv].
-func (c *Comm) Igatherv(root int, mine, all []byte, l Layout) (*Request, error) {
-	return c.start(c.gather(Gatherv, root, mine, all, l))
+func (c *Comm) Igatherv(root int, send, recv []byte, l Layout) (*Request, error) {
+	return c.start(c.gather(Gatherv, root, send, recv, l))
 }
 
-func (c *Comm) gather(kind Collective, root int, mine, all []byte, l Layout) (call, error) {
+func (c *Comm) gather(kind Collective, root int, send, recv []byte, l Layout) (call, error) {
 	err := c.checkRoot(kind, root)
 	if err == nil && c.id == root {
-		err = c.checkLayout(kind, l, all)
+		err = c.checkLayout(kind, l, recv)
 	}
-	return call{kind: kind, root: root, out: mine, in: all, li: l, bytes: len(mine)}, err
+	return call{kind: kind, root: root, out: send, in: recv, li: l, bytes: len(send)}, err
 }
 
-// Scatter is Scatterv with blocks of len(mine) bytes.
-func (c *Comm) Scatter(root int, all, mine []byte) error {
-	return c.wait(c.scatter(Scatter, root, all, mine, Even(c.size, len(mine))))
+// Scatter is Scatterv with blocks of len(recv) bytes.
+func (c *Comm) Scatter(root int, send, recv []byte) error {
+	return c.wait(c.scatter(Scatter, root, send, recv, Even(c.size, len(recv))))
 }
 
 // Iscatter is the nonblocking form of [Comm.Scatter].
-func (c *Comm) Iscatter(root int, all, mine []byte) (*Request, error) {
-	return c.start(c.scatter(Scatter, root, all, mine, Even(c.size, len(mine))))
+func (c *Comm) Iscatter(root int, send, recv []byte) (*Request, error) {
+	return c.start(c.scatter(Scatter, root, send, recv, Even(c.size, len(recv))))
 }
 
-// Scatterv sends each rank its block of the root's buffer. all and l are used at the root only.
-func (c *Comm) Scatterv(root int, all, mine []byte, l Layout) error {
-	return c.wait(c.scatter(Scatterv, root, all, mine, l))
+// Scatterv sends each rank its block of the root's buffer. send and l are used at the root only.
+func (c *Comm) Scatterv(root int, send, recv []byte, l Layout) error {
+	return c.wait(c.scatter(Scatterv, root, send, recv, l))
 }
 
 // Iscatterv is the nonblocking form of [Comm.Scatterv].
-func (c *Comm) Iscatterv(root int, all, mine []byte, l Layout) (*Request, error) {
-	return c.start(c.scatter(Scatterv, root, all, mine, l))
+func (c *Comm) Iscatterv(root int, send, recv []byte, l Layout) (*Request, error) {
+	return c.start(c.scatter(Scatterv, root, send, recv, l))
 }
 
-func (c *Comm) scatter(kind Collective, root int, all, mine []byte, l Layout) (call, error) {
+func (c *Comm) scatter(kind Collective, root int, send, recv []byte, l Layout) (call, error) {
 	err := c.checkRoot(kind, root)
 	if err == nil && c.id == root {
-		err = c.checkLayout(kind, l, all)
+		err = c.checkLayout(kind, l, send)
 	}
-	return call{kind: kind, root: root, out: all, in: mine, lo: l, bytes: len(mine)}, err
+	return call{kind: kind, root: root, out: send, in: recv, lo: l, bytes: len(recv)}, err
 }
 
-// Allgather is Allgatherv with blocks of len(mine) bytes.
-func (c *Comm) Allgather(mine, all []byte) error {
-	return c.wait(c.allgather(Allgather, mine, all, Even(c.size, len(mine))))
+// Allgather is Allgatherv with blocks of len(send) bytes.
+func (c *Comm) Allgather(send, recv []byte) error {
+	return c.wait(c.allgather(Allgather, send, recv, Even(c.size, len(send))))
 }
 
 // Iallgather is the nonblocking form of [Comm.Allgather].
-func (c *Comm) Iallgather(mine, all []byte) (*Request, error) {
-	return c.start(c.allgather(Allgather, mine, all, Even(c.size, len(mine))))
+func (c *Comm) Iallgather(send, recv []byte) (*Request, error) {
+	return c.start(c.allgather(Allgather, send, recv, Even(c.size, len(send))))
 }
 
 // Allgatherv collects the blocks of all ranks at every rank.
-func (c *Comm) Allgatherv(mine, all []byte, l Layout) error {
-	return c.wait(c.allgather(Allgatherv, mine, all, l))
+func (c *Comm) Allgatherv(send, recv []byte, l Layout) error {
+	return c.wait(c.allgather(Allgatherv, send, recv, l))
 }
 
 // Iallgatherv is the nonblocking form of [Comm.Allgatherv].
-func (c *Comm) Iallgatherv(mine, all []byte, l Layout) (*Request, error) {
-	return c.start(c.allgather(Allgatherv, mine, all, l))
+func (c *Comm) Iallgatherv(send, recv []byte, l Layout) (*Request, error) {
+	return c.start(c.allgather(Allgatherv, send, recv, l))
 }
 
-func (c *Comm) allgather(kind Collective, mine, all []byte, l Layout) (call, error) {
-	err := c.checkLayout(kind, l, all)
-	if err == nil && len(mine) != l.counts[c.id] {
-		err = fmt.Errorf("%w: %s: rank %d sends %d bytes, its layout has %d", drivers.ErrConfig, kind, c.id, len(mine), l.counts[c.id])
+func (c *Comm) allgather(kind Collective, send, recv []byte, l Layout) (call, error) {
+	err := c.checkLayout(kind, l, recv)
+	if err == nil && len(send) != l.counts[c.id] {
+		err = fmt.Errorf("%w: %s: rank %d sends %d bytes, its layout has %d", drivers.ErrConfig, kind, c.id, len(send), l.counts[c.id])
 	}
-	return call{kind: kind, out: mine, in: all, li: l, bytes: len(all) / c.size}, err
+	return call{kind: kind, out: send, in: recv, li: l, bytes: len(recv) / c.size}, err
 }
 
 // Alltoall is Alltoallv with blocks of n bytes.
-func (c *Comm) Alltoall(out, in []byte, n int) error { return c.wait(c.alltoallEven(out, in, n)) }
+func (c *Comm) Alltoall(send, recv []byte, n int) error { return c.wait(c.alltoallEven(send, recv, n)) }
 
 // Ialltoall is the nonblocking form of [Comm.Alltoall].
-func (c *Comm) Ialltoall(out, in []byte, n int) (*Request, error) {
-	return c.start(c.alltoallEven(out, in, n))
+func (c *Comm) Ialltoall(send, recv []byte, n int) (*Request, error) {
+	return c.start(c.alltoallEven(send, recv, n))
 }
 
-func (c *Comm) alltoallEven(out, in []byte, n int) (call, error) {
+func (c *Comm) alltoallEven(send, recv []byte, n int) (call, error) {
 	l := Even(c.size, n)
-	x, err := c.alltoall(Alltoall, out, l, in, l)
+	x, err := c.alltoall(Alltoall, send, l, recv, l)
 	x.bytes = n
 	return x, err
 }
 
-// Alltoallv sends block i of out to rank i and receives block i of in from it.
-func (c *Comm) Alltoallv(out []byte, lo Layout, in []byte, li Layout) error {
-	return c.wait(c.alltoall(Alltoallv, out, lo, in, li))
+// Alltoallv sends block i of send to rank i and receives block i of recv from it.
+func (c *Comm) Alltoallv(send []byte, sendLayout Layout, recv []byte, recvLayout Layout) error {
+	return c.wait(c.alltoall(Alltoallv, send, sendLayout, recv, recvLayout))
 }
 
 // Ialltoallv is the nonblocking form of [Comm.Alltoallv].
-func (c *Comm) Ialltoallv(out []byte, lo Layout, in []byte, li Layout) (*Request, error) {
-	return c.start(c.alltoall(Alltoallv, out, lo, in, li))
+func (c *Comm) Ialltoallv(send []byte, sendLayout Layout, recv []byte, recvLayout Layout) (*Request, error) {
+	return c.start(c.alltoall(Alltoallv, send, sendLayout, recv, recvLayout))
 }
 
-func (c *Comm) alltoall(kind Collective, out []byte, lo Layout, in []byte, li Layout) (call, error) {
-	err := c.checkLayout(kind, lo, out)
+func (c *Comm) alltoall(kind Collective, send []byte, sendLayout Layout, recv []byte, recvLayout Layout) (call, error) {
+	err := c.checkLayout(kind, sendLayout, send)
 	if err == nil {
-		err = c.checkLayout(kind, li, in)
+		err = c.checkLayout(kind, recvLayout, recv)
 	}
-	if err == nil && lo.counts[c.id] != li.counts[c.id] {
-		err = fmt.Errorf("%w: %s: rank %d sends %d bytes to itself and receives %d of them", drivers.ErrConfig, kind, c.id, lo.counts[c.id], li.counts[c.id])
+	if err == nil && sendLayout.counts[c.id] != recvLayout.counts[c.id] {
+		err = fmt.Errorf("%w: %s: rank %d sends %d bytes to itself and receives %d of them", drivers.ErrConfig, kind, c.id, sendLayout.counts[c.id], recvLayout.counts[c.id])
 	}
-	return call{kind: kind, out: out, lo: lo, in: in, li: li}, err
+	return call{kind: kind, out: send, lo: sendLayout, in: recv, li: recvLayout}, err
 }
 
 // AlltoallEach is a linear Alltoall with blocks of n bytes (at most EagerMax) that needs no buffers
@@ -208,15 +208,15 @@ func (c *Comm) allreduce(data []byte, op Op) (call, error) {
 	return call{kind: Allreduce, in: data, op: op, bytes: len(data)}, op.check(Allreduce, len(data))
 }
 
-// ReduceScatter combines the buffers all of all ranks and stores block i of the result in mine of
+// ReduceScatter combines the send buffers of all ranks and stores block i of the result in recv of
 // rank i.
-func (c *Comm) ReduceScatter(all, mine []byte, l Layout, op Op) error {
-	return c.wait(c.reduceScatter(all, mine, l, op))
+func (c *Comm) ReduceScatter(send, recv []byte, l Layout, op Op) error {
+	return c.wait(c.reduceScatter(send, recv, l, op))
 }
 
 // IreduceScatter is the nonblocking form of [Comm.ReduceScatter].
-func (c *Comm) IreduceScatter(all, mine []byte, l Layout, op Op) (*Request, error) {
-	return c.start(c.reduceScatter(all, mine, l, op))
+func (c *Comm) IreduceScatter(send, recv []byte, l Layout, op Op) (*Request, error) {
+	return c.start(c.reduceScatter(send, recv, l, op))
 }
 
 func (c *Comm) reduceScatter(all, mine []byte, l Layout, op Op) (call, error) {

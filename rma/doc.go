@@ -8,25 +8,22 @@
 //     [Port.PutImmediate], [Port.Notify], [Port.FetchCompareAdd]) or returns [ErrTryAgain].
 //     Operations from one process to another are performed in order; up to Config.Outstanding of
 //     them may be outstanding.
-//   - [Port.Poll] takes the next event from the notification ring. It reads only memory, no
-//     register. The ring has an entry for every notification that the process's own operations can
-//     raise, so they never stall the hardware.
-//   - A failed operation is reported exactly once, as a [FaultError]. A failed fragment has not
-//     changed memory.
+//   - [Port.Poll] takes the next event from the notification ring, without reading a register. The
+//     ring has an entry for every notification of the process's own operations, so they never stall
+//     the hardware.
+//   - A failed operation is reported once, as a [FaultError]. A failed fragment changed no memory.
 //   - An [ATU] owns the translation tables of a node. It reuses the entries of an unmapped page
 //     only after the NIC has dropped its cached translation.
 //   - Repeated calls of [Port.Register] are cheap: a region stays mapped after [Port.Release] until
-//     the limits of the cache or of the tables require its entries.
-//   - No function blocks except Close and Evict, which wait for the hardware. Operations and events
-//     allocate no memory, except for the FaultError of a failed operation.
+//     its entries are needed.
+//   - Only Close and Evict block. Only a FaultError allocates memory.
 //
 // # Obligations of the caller
 //
 //   - Do not modify a local buffer, and keep its region registered, until the operation is done
-//     ([Event].Last, [Port.Done]).
+//     ([Event].Last, [Port.LocallyComplete]).
 //   - Poll: operations complete through the ring, and notifications from peers need entries in it.
 //     A full ring stalls all RMA of the node.
-//   - Keep memory of processes that must not reach each other in different 4 KB pages: protection
-//     is per page.
-//   - Use a Port from one goroutine. Several goroutines may use an ATU, one for each port.
+//   - Keep memory of processes that must not reach each other in different 4 KB pages.
+//   - Use a Port from one goroutine. Goroutines may share an ATU.
 package rma

@@ -72,7 +72,7 @@ func putOne(ctx context.Context) error {
 	if _, err := ports[0].Poll(&ev); err != nil {
 		return err
 	}
-	fmt.Println("Put is done:", ports[0].Done(h))
+	fmt.Println("Put is done:", ports[0].LocallyComplete(h))
 	fmt.Printf("at the target: %s\n", sys.Device(1).Memory()[bufferAt:][:ev.Bytes])
 	return nil
 }

@@ -1,12 +1,13 @@
 package rma
 
 // Poll takes the next event, if there is one. Notifications that the caller did not request only
-// complete their operations.
+// complete their operations. It returns an error if the device is simulated and its clock has
+// stopped, so that a loop of polls ends.
 func (p *Port) Poll(ev *Event) (bool, error) {
 	for {
 		w0, w1, ok := p.ring.take()
 		if !ok {
-			return false, nil
+			return false, p.stall.Empty()
 		}
 		p.stats.Notifications++
 		if err := p.writeReadPointer(); err != nil {

@@ -7,11 +7,17 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/stall"
 )
 
-// MaxOutstanding is the maximum number of outstanding operations. The rest of a tag must
-// distinguish several generations of a table entry.
-const MaxOutstanding = 1 << 10
+// Bounds of operations and configurations.
+const (
+	MaxBytes     = 1 << 23 // length of a put or get
+	MaxNotiSlots = 8191    // size of a notification ring
+	// MaxOutstanding bounds outstanding operations. The rest of a tag must distinguish several
+	// generations of a table entry.
+	MaxOutstanding = 1 << 10
+)
 
 const descriptorBytes = 24
 
@@ -50,6 +56,7 @@ type Port struct {
 	ops    operations
 	late   Handle // the last operation that failed after it had completed
 	stats  Stats
+	stall  stall.Watch
 	line   [descriptorBytes]byte
 }
 
@@ -74,7 +81,8 @@ func Open(dev drivers.Device, vpid, node int, cfg Config) (*Port, error) {
 		return nil, err
 	}
 	p := &Port{
-		dev: dev, self: Peer{node, vpid}, atu: cfg.ATU, ring: ring,
+		stall: stall.NewWatch(dev),
+		dev:   dev, self: Peer{node, vpid}, atu: cfg.ATU, ring: ring,
 		window: regs.Descriptors(uint8(vpid)),
 		rpReg:  regs.NotiRP(uint8(vpid)),
 		lazy:   uint32(min(64, max(1, (cfg.NotiSlots-2*cfg.Outstanding)/2))),
@@ -228,8 +236,10 @@ func (p *Port) check(to Peer, c Command, n int, w1 uint64, w2 NLA) error {
 	return nil
 }
 
-// Done reports whether an operation is done, so that its buffer can be reused.
-func (p *Port) Done(h Handle) bool { return p.ops.done(h) }
+// LocallyComplete reports whether an operation is complete at this process: its local buffer can be
+// reused, and what a get or a fetch-and-compare-add fetches has arrived. A put is then on its way;
+// only its completer notification, at the target, tells that it was written.
+func (p *Port) LocallyComplete(h Handle) bool { return p.ops.done(h) }
 
 // InFlight returns the number of operations that are not done.
 func (p *Port) InFlight() int { return len(p.ops.table) - p.ops.free.n }

@@ -10,9 +10,6 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// MaxNotiSlots is the maximum size of a notification ring.
-const MaxNotiSlots = 8191
-
 // seqMask: sequence numbers have 14 bits. A ring is shorter than their range, so an old
 // notification never looks new.
 const seqMask = 1<<14 - 1

@@ -7,9 +7,6 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// MaxBytes is the maximum length of a put or get.
-const MaxBytes = 1 << 23
-
 // ErrTryAgain: too many operations are outstanding, or the translation tables are full until the
 // NIC has dropped its cached translations of unmapped pages. Call Poll, then try again.
 var ErrTryAgain = errors.New("rma: no room now, try again")

@@ -8,6 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/stall"
 )
 
 // An operation that asks for nothing still ends, unseen.
@@ -27,12 +28,12 @@ func TestHiddenNotifications(t *testing.T) {
 	require.Equal(t, 4, a.InFlight())
 	r.quiet()
 	for _, h := range handles {
-		require.False(t, a.Done(h), "not before it was polled")
+		require.False(t, a.LocallyComplete(h), "not before it was polled")
 	}
 	r.nothing(a)
 	r.nothing(b)
 	for _, h := range handles {
-		require.True(t, a.Done(h))
+		require.True(t, a.LocallyComplete(h))
 	}
 	require.Zero(t, a.InFlight())
 }
@@ -61,7 +62,7 @@ func TestLateFault(t *testing.T) {
 	require.Equal(t, &FaultError{Code: regs.RMAErrorDomain, Unit: UnitCompleter, Command: CommandPut, NLA: 0x1234, Peer: Peer{1, 0}}, ev.Err)
 	r.nothing(a) // the other fragments' faults are counted only
 	require.EqualValues(t, 3, a.Stats().Faults)
-	require.True(t, a.Done(bad) && a.Done(next))
+	require.True(t, a.LocallyComplete(bad) && a.LocallyComplete(next))
 }
 
 func TestMisuse(t *testing.T) {
@@ -104,8 +105,8 @@ func TestMisuse(t *testing.T) {
 	}
 	_, err := Open(r.Device(0), 16, 0, r.config(Peer{0, 0}))
 	require.ErrorContains(t, err, "VPID 16")
-	require.Panics(t, func() { p.Done(0) })
-	require.Panics(t, func() { p.Done(1 << 40) })
+	require.Panics(t, func() { p.LocallyComplete(0) })
+	require.Panics(t, func() { p.LocallyComplete(1 << 40) })
 	g := r.region(p, dataAt, 100, ReadOnly)
 	require.Panics(t, func() { g.NLA(dataAt + 4097) })
 	p.Release(g)
@@ -183,4 +184,21 @@ func TestClose(t *testing.T) {
 			return
 		}
 	}
+}
+
+// A loop of polls ends if the clock of a simulated device has stopped.
+func TestPollOnAStoppedClock(t *testing.T) {
+	r := newRig(t, 2, 2<<20)
+	p := r.open(0, 0)
+	var ev Event
+	for range 3 * stall.Polls {
+		ok, err := p.Poll(&ev)
+		require.False(t, ok)
+		if err != nil {
+			require.ErrorIs(t, err, drivers.ErrConfig)
+			require.ErrorContains(t, err, "does not advance by itself")
+			return
+		}
+	}
+	t.Fatal("polled without an end")
 }

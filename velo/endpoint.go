@@ -11,6 +11,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/peererror"
 	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/stall"
 	"github.com/nicloop/nicloop/mailbox"
 )
 
@@ -46,6 +47,7 @@ type Endpoint struct {
 	flow        mailbox.Flow
 	dev         drivers.Device
 	window      drivers.Window
+	stall       stall.Watch
 	counts
 	// credited: peers for which Send found no credit and that have credits again.
 	credited []int
@@ -81,7 +83,8 @@ func Open(dev drivers.Device, base uint64, self int, dir *Directory, cfg Config)
 	}
 	vpid := uint8(dir.addrs[self].VPID)
 	e := &Endpoint{
-		dev: dev, self: self, vpid: vpid, dir: dir, kind: cfg.Flow, flow: flow,
+		stall: stall.NewWatch(dev),
+		dev:   dev, self: self, vpid: vpid, dir: dir, kind: cfg.Flow, flow: flow,
 		ring: *ring, rpReg: regs.MboxRP(vpid), lazy: uint32(min(32, max(slots/4, 1))),
 		refused: make([]bool, procs), credited: make([]int, 0, procs),
 	}
@@ -307,6 +310,9 @@ func (e *Endpoint) Take(pkt *Packet) (data, more bool, err error) {
 	}
 	if !ok {
 		e.returnSlots()
+		if err := e.stall.Empty(); err != nil {
+			return false, false, err
+		}
 		return false, false, e.window.Idle()
 	}
 	data, err = e.take(s, pkt)

@@ -26,8 +26,8 @@ type buildLog struct {
 func newBuildLog(file string) *buildLog { return &buildLog{file: file} }
 
 // make runs make in dir and has r count what was compiled. Verilator's makefiles refuse to run in a
-// directory whose path has spaces, because make splits paths there; all of ours are relative, so they
-// are told that the directory is ".".
+// directory whose path has spaces, because make splits paths there; all of ours are relative, so
+// they are told that the directory is ".".
 func (l *buildLog) make(ctx context.Context, dir string, t *tools, r *report, args ...string) error {
 	stats := filepath.Join(dir, "ccache.log")
 	l.env = append(os.Environ(), "CCACHE_STATSLOG="+stats)

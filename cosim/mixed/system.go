@@ -247,6 +247,9 @@ func (d device) Memory() []byte {
 	return d.s.part.Memory(d.node)
 }
 
+// Now tells a poller whether the clock advances (drivers/stall).
+func (d device) Now() drivers.Cycle { return d.s.Now() }
+
 // Segments are none: the memory of both sides begins at address 0.
 func (d device) Segments() []drivers.Segment { return nil }
 

@@ -424,6 +424,9 @@ func (d *device) WritePIO(off uint32, data []byte) error {
 
 func (d *device) Memory() []byte { return d.n.mem }
 
+// Now tells a poller whether the clock advances (drivers/stall).
+func (d *device) Now() drivers.Cycle { return d.n.m.Now() }
+
 func (d *device) Segments() []drivers.Segment { return d.n.segments }
 
 func (d *device) Capabilities() drivers.Capabilities {

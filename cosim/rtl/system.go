@@ -72,6 +72,9 @@ func (d device) WritePIO(off uint32, line []byte) error {
 
 func (d device) Memory() []byte { return d.sys.Memory(d.node) }
 
+// Now tells a poller whether the clock advances (drivers/stall).
+func (d device) Now() drivers.Cycle { return d.sys.Now() }
+
 func (d device) Segments() []drivers.Segment {
 	if d.sys.segments == nil {
 		return nil

@@ -271,6 +271,9 @@ func (d *device) PacesPIO() bool { return true }
 
 func (d *device) Memory() []byte { return d.under.Memory() }
 
+// Now tells a poller whether its process lets time pass (drivers/stall).
+func (d *device) Now() drivers.Cycle { return d.p.k.cycle(d.p.now) }
+
 func (d *device) Segments() []drivers.Segment { return d.under.Segments() }
 
 // Capabilities are those of the device but for Await: a process waits with WaitArrival.

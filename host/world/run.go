@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"os"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -172,7 +173,8 @@ func (w *World) checkCredits() error {
 }
 
 // Launch opens a device whose time passes by itself, runs body on every rank of a world on it, and
-// closes it. Of opt it fills in what the world needs.
+// closes it. It adds to opt what the world needs. Slow steps, such as building a simulator, are
+// reported by opt.Progress, and on standard error if that is nil.
 func Launch(ctx context.Context, device string, opt drivers.Options, c Config, body func(r *host.Rank) error) (err error) {
 	m, err := c.Layout(nil)
 	if err != nil {
@@ -183,6 +185,9 @@ func Launch(ctx context.Context, device string, opt drivers.Options, c Config, b
 	}
 	opt.MemoryBytes = max(opt.MemoryBytes, m.Bytes())
 	opt.Needs |= Needs | drivers.CanFreeRun
+	if opt.Progress == nil {
+		opt.Progress = func(what string) { fmt.Fprintln(os.Stderr, what) }
+	}
 	sys, err := registry.Open(ctx, device, opt)
 	if err != nil {
 		return err

@@ -253,7 +253,7 @@ func (e *edges) overruns(o overrun) {
 	ev := e.event(e.a, what)
 	o.want.Command, o.want.Peer = o.kind, there
 	e.fault(ev.Err, o.want, what)
-	e.check(ev.Handle == h && e.a.Done(h), "%s: found %+v, expected the end of operation 0x%x", what, ev, uint64(h))
+	e.check(ev.Handle == h && e.a.LocallyComplete(h), "%s: found %+v, expected the end of operation 0x%x", what, ev, uint64(h))
 	e.nothing(e.a, what)
 	e.nothing(e.b, what)
 }

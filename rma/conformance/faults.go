@@ -25,7 +25,7 @@ func (r *rig) refuse(list []attempt) {
 		r.quiet()
 		ev := r.event(t.by, t.what)
 		r.fault(ev.Err, t.want, t.what)
-		r.check(ev.Handle == h && ev.Last && t.by.Done(h), "%s: found %+v, expected the end of operation 0x%x", t.what, ev, uint64(h))
+		r.check(ev.Handle == h && ev.Last && t.by.LocallyComplete(h), "%s: found %+v, expected the end of operation 0x%x", t.what, ev, uint64(h))
 		for _, p := range r.ports {
 			r.nothing(p, t.what)
 		}

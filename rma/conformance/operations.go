@@ -90,7 +90,7 @@ func operations(r *rig) {
 	for _, h := range []rma.Handle{post(a.Put(there, l, rem, 600, 0)), post(a.Get(there, l, rem, 600, 0))} {
 		expect(a, "nothing asked")
 		expect(b, "nothing asked")
-		r.check(a.Done(h), "an operation that asked for nothing did not complete")
+		r.check(a.LocallyComplete(h), "an operation that asked for nothing did not complete")
 	}
 	// A put from a process to itself crosses its own router.
 	h = post(a.Put(here, l, l+2048, 64, rma.Completer))
@@ -98,7 +98,7 @@ func operations(r *rig) {
 	ev := r.event(a, "put to itself")
 	r.check(ev.Handle == 0 && ev.Peer == here && ev.Unit == rma.UnitCompleter, "put to itself: found %+v", ev)
 	r.nothing(a, "put to itself")
-	r.check(a.Done(h), "put to itself did not complete")
+	r.check(a.LocallyComplete(h), "put to itself did not complete")
 }
 
 func sizes(r *rig, largest int) {
@@ -140,7 +140,7 @@ func move(r *rig, a, b *rma.Port, local, remote *rma.Region, salt, n int, get bo
 	r.same(make([]byte, 8), dst[into+uint64(n):into+uint64(n)+8], what+", behind")
 	ev := r.event(a, what)
 	r.check(ev.Err == nil, "%s: %v", what, ev.Err)
-	r.check(ev.Last && a.Done(ev.Handle), "%s: not done", what)
+	r.check(ev.Last && a.LocallyComplete(ev.Handle), "%s: not done", what)
 	r.check(ev.NLA+rma.NLA(ev.Bytes) == end && ev.Bytes <= min(n, regs.RMAMTU), "%s: its last fragment is %+v, expected to end at 0x%x", what, ev, uint64(end))
 	if !get {
 		ev = r.event(b, what)

@@ -166,7 +166,7 @@ func (p *process) drain() {
 	}
 	var done []rma.Handle
 	for h := range p.busy {
-		if p.Done(h) {
+		if p.LocallyComplete(h) {
 			done = append(done, h)
 		}
 	}
