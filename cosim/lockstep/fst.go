@@ -62,14 +62,17 @@ func names(r io.ReaderAt, size int64) (list []string, exponent int8, err error) 
 	return nil, 0, errors.New("the wave file names no signals")
 }
 
+// mostRatio is more than deflate (1032) or LZ4 (255) can compress.
+const mostRatio = 1100
+
 // unpacked is what a block of names holds.
 func unpacked(kind byte, body []byte) ([]byte, error) {
 	if len(body) < 8 {
 		return nil, io.ErrUnexpectedEOF
 	}
 	size := binary.BigEndian.Uint64(body)
-	if size > 1<<30 {
-		return nil, errors.New("larger than any")
+	if size > 1<<30 || size > mostRatio*uint64(len(body)) {
+		return nil, fmt.Errorf("%d bytes claim to hold %d", len(body), size)
 	}
 	text := make([]byte, size)
 	if kind == fstNamesLZ4 {

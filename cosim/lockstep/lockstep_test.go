@@ -254,6 +254,12 @@ func TestSave(t *testing.T) {
 	require.ErrorContains(t, d.Save(waves, save), "no signals of node2.sim_node.u_nic.u_rma.u_atu")
 }
 
+// A short file that claims to hold much is refused before memory is allocated for it.
+func TestNamesClaimTooMuch(t *testing.T) {
+	_, err := unpacked(fstNamesLZ4, append([]byte{0, 0, 0, 0, 0x30, 0x30, 0x30, 0x30}, make([]byte, 130)...))
+	require.ErrorContains(t, err, "138 bytes claim to hold 808464432")
+}
+
 // Whatever a wave file holds, it is read to its end or refused.
 func FuzzNames(f *testing.F) {
 	whole := waveFile(f, tree())
