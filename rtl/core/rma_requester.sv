@@ -85,7 +85,8 @@ module rma_requester #(
   always_ff @(posedge clk) begin
     if (begin_one) head_vpid <= |behind ? lowest(behind) : lowest(waiting);
     if (rst) after <= '0;
-    else if (state == LOAD) after <= ~VPIDS'(1) << head_vpid;
+    // With ~ in front of the cast itself yosys 0.23 would invert VPIDS, the width.
+    else if (state == LOAD) after <= (~(VPIDS'(1))) << head_vpid;
   end
 
   // ---- its descriptor, by the output of its RAM, and how far it is ----
