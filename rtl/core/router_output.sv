@@ -238,6 +238,29 @@ module router_output #(
     end
   endgenerate
 
+  // Fair by packets: while a queue, any, has a flit, every other queue of its channel begins at
+  // most one packet before it is served.
+  (* anyconst *) logic [$clog2(N)-1:0] someone;
+  logic [N-1:0] rivals;
+  logic         rival_begins;
+  logic [7:0]   passed_by, rival_count;
+  always_comb begin
+    assume (32'(someone) < N);
+    rivals       = '0;
+    rival_begins = 1'b0;
+    rival_count  = '0;
+    for (int v = 0; v < VCS; v++)
+      if (mine[v*N+32'(someone)]) begin
+        rivals       = mine[v*N+:N];
+        rival_begins = takes[v] && !begun[v];
+      end
+    for (int i = 0; i < N; i++) rival_count = rival_count + 8'(rivals[i] && i != 32'(someone));
+    if (formal_started && !rst) assert (passed_by <= rival_count);
+  end
+  always_ff @(posedge clk)
+    if (rst || !req[someone] || pop[someone]) passed_by <= '0;
+    else if (rival_begins) passed_by <= passed_by + 1'b1;
+
   logic           was_any, was_head, was_tail;
   logic [VCS-1:0] was_takes;
   logic           was_end;
