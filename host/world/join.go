@@ -31,7 +31,7 @@ type Joining struct {
 // Join opens the processes of a program's ranks, meets the others, runs body on its ranks, and
 // gives all back. When a program of the world dies, all others end with an error that says so.
 func Join(ctx context.Context, j Joining, body func(r *host.Rank) error) (err error) {
-	c := j.Config
+	c := j.Config.withDefaults()
 	bytes, err := c.LentBytes()
 	if err != nil {
 		return err

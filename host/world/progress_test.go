@@ -38,3 +38,21 @@ func TestLaunchShowsProgress(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "building a simulator\n", string(text))
 }
+
+// A program needs to say no more than where its ranks are, and how long its longest messages are.
+func TestLaunchWithDefaults(t *testing.T) {
+	for _, n := range []int{64, 100_000} {
+		c := world.Config{Directory: world.Even(2, 1), Longest: n, Buffers: 2}
+		err := world.Launch(t.Context(), "ideal:?clock=wall", drivers.Options{}, c, func(r *host.Rank) error {
+			data := make([]byte, n)
+			if r.ID() == 0 {
+				data[n-1] = 5
+				return r.Send(1, 0, data)
+			}
+			_, err := r.Recv(0, 0, data)
+			require.EqualValues(t, 5, data[n-1])
+			return err
+		})
+		require.NoError(t, err)
+	}
+}

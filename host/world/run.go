@@ -174,8 +174,10 @@ func (w *World) checkCredits() error {
 
 // Launch opens a device whose time passes by itself, runs body on every rank of a world on it, and
 // closes it. It adds to opt what the world needs. Slow steps, such as building a simulator, are
-// reported by opt.Progress, and on standard error if that is nil.
+// reported by opt.Progress, and on standard error if that is nil. Of c, only Directory is required;
+// Longest and Buffers are, too, for messages beyond host.EagerMax.
 func Launch(ctx context.Context, device string, opt drivers.Options, c Config, body func(r *host.Rank) error) (err error) {
+	c = c.withDefaults()
 	m, err := c.Layout(nil)
 	if err != nil {
 		return err

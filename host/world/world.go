@@ -39,6 +39,18 @@ type Config struct {
 	Watch func(ctx context.Context) error
 }
 
+// withDefaults fills in what Launch and Join do not require: dynamic flow control with 64 slots for
+// each peer, and the rendezvous RGET.
+func (c Config) withDefaults() Config {
+	if c.Velo == (velo.Config{}) {
+		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 64, CreditSlots: 2, Piggyback: true}
+	}
+	if c.Rendezvous == "" {
+		c.Rendezvous = host.RGET
+	}
+	return c
+}
+
 // clockPatience is host.RMA.Patience where other work may have the processor.
 const clockPatience = 10 * drivers.Second
 
