@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A machine is a vtime.Proc that says what it likes of its room for lines.
-type machine struct {
+// A stubProc is a vtime.Proc that says what it likes of its room for lines.
+type stubProc struct {
 	*vtime.Proc
 	room func(p *vtime.Proc, lines int) bool
 	no   *int
 }
 
-func (m machine) Room(lines int) bool {
+func (m stubProc) Room(lines int) bool {
 	ok := m.room(m.Proc, lines)
 	if !ok {
 		*m.no++
@@ -51,7 +51,7 @@ func allToAll(t *testing.T, depth int, room func(p *vtime.Proc, lines int) bool)
 		ep, err := velo.Open(p.Device(), uint64(a.VPID*box), i, dir, velo.Config{Flow: velo.Dynamic, Slots: slots, CreditSlots: 2, Piggyback: true})
 		require.NoError(t, err)
 		require.NoError(t, p.WatchArrivals(uint64(a.VPID*box), box))
-		world = append(world, host.NewRank(i, ranks, machine{p, room, &no}, ep, &cost))
+		world = append(world, host.NewRank(i, ranks, stubProc{p, room, &no}, ep, &cost))
 	}
 	times = make([][]drivers.Time, ranks)
 	require.NoError(t, k.Run(func(i int) error {

@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -50,7 +50,7 @@ func (w *World) lostOnLinks() (lost []LostCredits, err error) {
 	}
 	levels := map[[2]int]portLevel{}
 	for n := range info.Nodes {
-		for link := range int(build.LinksOf(info.Dims)) {
+		for link := range int(machine.LinksOf(info.Dims)) {
 			l, ok, err := portLevelOf(w.Sys.Device(n), uint8(link))
 			if err != nil {
 				return nil, err
@@ -61,7 +61,7 @@ func (w *World) lostOnLinks() (lost []LostCredits, err error) {
 		}
 	}
 	for n := range info.Nodes {
-		for link := range int(build.LinksOf(info.Dims)) {
+		for link := range int(machine.LinksOf(info.Dims)) {
 			peer := neighbour(info.Dims, torus, n, link)
 			here, ok := levels[[2]int{n, link}]
 			there, works := levels[[2]int{peer, link ^ 1}]

@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -83,7 +83,7 @@ func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 
 // deadLinks adds links that carry nothing.
 func (w *World) deadLinks(s *NodeState, dev drivers.Device) {
-	for l := range build.LinksOf(w.Sys.Info().Dims) {
+	for l := range machine.LinksOf(w.Sys.Info().Dims) {
 		v, err := dev.ReadReg(regs.LinkStatus(l))
 		if err != nil || v&regs.LinkStatusConnected == 0 { // a device without links
 			continue

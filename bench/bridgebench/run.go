@@ -12,6 +12,7 @@ import (
 	"runtime"
 
 	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/machine"
 	_ "github.com/nicloop/nicloop/cosim/rtl" // registers rtl:
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -55,12 +56,12 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	if opt.Transactions == 0 {
 		opt.Transactions = 200
 	}
-	if opt.Nodes < 2 || opt.Nodes > build.MaxNodes || min(opt.Starts, opt.Rounds, opt.Transactions) < 1 {
+	if opt.Nodes < 2 || opt.Nodes > machine.MaxNodes || min(opt.Starts, opt.Rounds, opt.Transactions) < 1 {
 		return Report{}, fmt.Errorf("%w: bridge benchmark with %d nodes, %d starts, %d rounds, %d transactions: expected 2..%d nodes, and at least 1 of the others",
-			drivers.ErrConfig, opt.Nodes, opt.Starts, opt.Rounds, opt.Transactions, build.MaxNodes)
+			drivers.ErrConfig, opt.Nodes, opt.Starts, opt.Rounds, opt.Transactions, machine.MaxNodes)
 	}
 	spec := build.Spec{
-		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: build.PortsFor(build.DimsFor(opt.Nodes)), Progress: opt.Progress,
+		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: machine.PortsFor(machine.DimsFor(opt.Nodes)), Progress: opt.Progress,
 	}
 	// The bare bench is around the library of programs in any case: that is the limit.
 	model, err := build.Build(ctx, spec)
@@ -154,7 +155,7 @@ type bare struct {
 }
 
 func startBare(ctx context.Context, program string, nodes int, workload string) (*bare, error) {
-	b := &bare{cmd: exec.CommandContext(ctx, program, build.FormatDims(build.DimsFor(nodes)), workload)}
+	b := &bare{cmd: exec.CommandContext(ctx, program, machine.FormatDims(machine.DimsFor(nodes)), workload)}
 	b.cmd.Stderr = &b.stderr
 	var err error
 	if b.in, err = b.cmd.StdinPipe(); err != nil {

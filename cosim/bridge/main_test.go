@@ -16,6 +16,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/inside"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 )
 
@@ -87,7 +88,7 @@ func checkLeaks(before [3]int) int {
 
 func config() Config {
 	return Config{
-		Program: fixture.Program, Dims: [3]int{2, 2, 1}, VPIDs: build.VPIDs,
+		Program: fixture.Program, Dims: [3]int{2, 2, 1}, VPIDs: machine.VPIDs,
 		DescHash: testDesc, BuildHash: fixture.Hash, MemoryBytes: 1 << 16,
 	}
 }

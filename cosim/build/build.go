@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/cosim/dpi"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/sirupsen/logrus"
 )
 
@@ -95,7 +96,7 @@ func (s *Spec) buildProgram(ctx context.Context, c cache, t *tools, m *Model, in
 		if err := s.library(ctx, c, t, m.lib, in, r); err != nil {
 			return err
 		}
-		config := fmt.Sprintf("#define NL_VPIDS %d\n#define NL_DESC_HASH 0x%xull\n#define NL_BUILD_HASH %q\n", VPIDs, m.DescHash, m.HashText())
+		config := fmt.Sprintf("#define NL_VPIDS %d\n#define NL_DESC_HASH 0x%xull\n#define NL_BUILD_HASH %q\n", machine.VPIDs, m.DescHash, m.HashText())
 		sources["nl_config.h"] = []byte(config)
 		if err := m.lib.program(ctx, t, dir, sources, r); err != nil {
 			return err

@@ -13,9 +13,6 @@ import (
 	"strings"
 )
 
-// VPIDs is the number of processes per node of every model.
-const VPIDs = 16
-
 // BoardMemory is what a simulated board has of memory.
 const BoardMemory = 1 << 20
 
@@ -26,7 +23,7 @@ const ChipMemory = 4096
 const DefaultVCDepth = 16
 
 // A Spec says which node is wanted. Nodes of one kind make a mesh of any size that they have
-// ports for: see [PortsFor].
+// ports for: see [machine.PortsFor].
 type Spec struct {
 	RTL     fs.FS    // SystemVerilog sources
 	Files   []string // those to compile, in order; one is nicloop_pkg.sv
@@ -62,17 +59,6 @@ type Spec struct {
 // that rtl/sim/pcie_host.sv has for it: those of LitePCIe's S7PCIEPHY and of a Xilinx 7-series
 // integrated block, with 64 and 128 bits.
 var PHYs = []string{"", "litepcie", "litepcie128", "7series", "7series128"}
-
-// PortsFor is the number of ports that a node needs in a mesh.
-func PortsFor(dims [3]int) int {
-	switch {
-	case dims[2] > 1:
-		return 7
-	case dims[1] > 1:
-		return 5
-	}
-	return 3
-}
 
 func (s *Spec) depth() int {
 	if s.VCDepth == 0 {

@@ -3,9 +3,9 @@ package ideal
 import (
 	"context"
 	"fmt"
-	"strconv"
 
 	"github.com/nicloop/nicloop/cosim/freerun"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -28,11 +28,11 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	if path != "" {
 		return nil, fmt.Errorf("%w: ideal: found path %q; expected none", drivers.ErrConfig, path)
 	}
-	latency, err := number(keys, "latency", 20, 1, 1<<20)
+	latency, err := machine.Number(keys, "latency", 1, 1<<20, 20)
 	if err != nil {
 		return nil, err
 	}
-	depth, err := number(keys, "depth", 8, 1, 1<<20)
+	depth, err := machine.Number(keys, "depth", 1, 1<<20, 8)
 	if err != nil {
 		return nil, err
 	}
@@ -53,18 +53,6 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	}
 	m.SetURI(m.Info().URI + "&clock=wall")
 	return freerun.New(m), nil
-}
-
-func number(keys map[string]string, key string, def, low, high int) (int, error) {
-	text, given := keys[key]
-	if !given {
-		return def, nil
-	}
-	v, err := strconv.Atoi(text)
-	if err != nil || v < low || v > high {
-		return 0, fmt.Errorf("%w: ideal: %s=%q: expected a number in %d..%d", drivers.ErrConfig, key, text, low, high)
-	}
-	return v, nil
 }
 
 // New makes a machine. Of opt it takes Nodes (default 2), MemoryBytes (default

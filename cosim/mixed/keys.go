@@ -1,7 +1,7 @@
 package mixed
 
 import (
-	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers/registry"
 )
@@ -12,7 +12,7 @@ var (
 		{Name: "rtl", Value: "5,9", Doc: "the nodes that are RTL; at least one, not all"},
 		{Name: "nodes", Value: "64", Doc: "how many there are, if neither --nodes nor dims says it; 2 to 64"},
 	}
-	bothKeys = build.MeshKeys
+	bothKeys = machine.MeshKeys
 	rtlKeys  = rtl.SimulatorKeys
-	refused  = append([]registry.Key{{Name: "wire_latency"}}, build.FaultKeys...)
+	refused  = append([]registry.Key{{Name: "wire_latency"}}, machine.FaultKeys...)
 )

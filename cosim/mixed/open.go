@@ -10,8 +10,8 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/cosim/bridge"
-	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/cosim/rtl"
@@ -93,16 +93,16 @@ func parse(path string, keys map[string]string, opt *drivers.Options) (*request,
 	if err := nodesOf(keys, opt); err != nil {
 		return nil, err
 	}
-	if opt.Nodes > build.MaxNodes {
-		return bad("%d nodes: holds 2..%d", opt.Nodes, build.MaxNodes)
+	if opt.Nodes > machine.MaxNodes {
+		return bad("%d nodes: holds 2..%d", opt.Nodes, machine.MaxNodes)
 	}
 	p, err := model.ParamsFor(pick(keys, bothKeys), opt.Nodes)
 	if err != nil {
 		return nil, err
 	}
 	opt.Nodes = p.Dims[0] * p.Dims[1] * p.Dims[2]
-	if opt.Nodes < 2 || opt.Nodes > build.MaxNodes {
-		return bad("%d nodes: holds 2..%d", opt.Nodes, build.MaxNodes)
+	if opt.Nodes < 2 || opt.Nodes > machine.MaxNodes {
+		return bad("%d nodes: holds 2..%d", opt.Nodes, machine.MaxNodes)
 	}
 	r := &request{keys: keys, params: p}
 	if r.nodes, err = parseNodes(keys["rtl"], opt.Nodes); err != nil {
@@ -122,8 +122,8 @@ func nodesOf(keys map[string]string, opt *drivers.Options) error {
 		return nil
 	}
 	n, err := strconv.Atoi(text)
-	if err != nil || n < 2 || n > build.MaxNodes {
-		return fmt.Errorf("%w: mixed: nodes=%s: expected a number 2..%d", drivers.ErrConfig, text, build.MaxNodes)
+	if err != nil || n < 2 || n > machine.MaxNodes {
+		return fmt.Errorf("%w: mixed: nodes=%s: expected a number 2..%d", drivers.ErrConfig, text, machine.MaxNodes)
 	}
 	if opt.Nodes != 0 && opt.Nodes != n {
 		return fmt.Errorf("%w: mixed: nodes=%d, but %d are asked for: leave one of the two out, or add --nodes %d", drivers.ErrConfig, n, opt.Nodes, n)
@@ -162,7 +162,7 @@ func parseNodes(text string, nodes int) ([]int, error) {
 
 // uri is what reproduces the system.
 func (r *request) uri() string {
-	q := url.Values{"dims": {build.FormatDims(r.params.Dims)}}
+	q := url.Values{"dims": {machine.FormatDims(r.params.Dims)}}
 	for k, v := range r.keys {
 		if k != "dims" && k != "nodes" {
 			q.Set(k, v)

@@ -5,9 +5,9 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/cosim/freerun"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -22,7 +22,7 @@ const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
 
 func init() {
 	registry.Register(registry.Backend{Scheme: "model", Doc: "the model of NIC and network in Go, cycle by cycle",
-		Keys: slices.Concat(build.MeshKeys, build.LatencyKeys, ownKeys, build.FaultKeys), Open: open})
+		Keys: slices.Concat(machine.MeshKeys, machine.LatencyKeys, ownKeys, machine.FaultKeys), Open: open})
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -45,7 +45,7 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	if err != nil {
 		return nil, err
 	}
-	m.SetURI(uri(p.Dims, keys))
+	m.SetURI(machine.URI("model", p.Dims, keys))
 	if wall {
 		return freerun.New(m), nil
 	}
@@ -99,7 +99,7 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	if err != nil {
 		return nil, nil, fmt.Errorf("%w: %v", drivers.ErrConfig, err)
 	}
-	if err := f.CanFail(); err != nil && p.Faults != (build.Faults{}) {
+	if err := f.CanFail(); err != nil && p.Faults != (machine.Faults{}) {
 		return nil, nil, fmt.Errorf("%w: %v", drivers.ErrNotSupported, err)
 	}
 	m := nic.New(nic.Config{

@@ -2,11 +2,9 @@ package model
 
 import (
 	"fmt"
-	"net/url"
-	"strconv"
 
-	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -25,7 +23,7 @@ type Params struct {
 	// NIC has the cycles of the NIC's units and of the host's memory.
 	NIC nic.Timing
 	// Faults are those of all wires from the start.
-	Faults build.Faults
+	Faults machine.Faults
 	// Lent memory can be shared with other processes: see nic.Config.
 	Lent bool
 }
@@ -75,11 +73,11 @@ func parse(keys map[string]string, nodes int) (Params, error) {
 		{"torus", 0, 1, &torus}, {"vc_depth", 2, 128, &p.Fabric.VCDepth},
 		{"host_wr_latency", 1, 65535, &wr}, {"host_rd_latency", 1, 65535, &rd}, {"wire_latency", 0, 64, &wire},
 	} {
-		if err := number(keys, k.name, k.low, k.high, k.to); err != nil {
+		if *k.to, err = machine.Number(keys, k.name, k.low, k.high, *k.to); err != nil {
 			return p, err
 		}
 	}
-	if p.Faults, err = build.ParseFaults(keys); err != nil {
+	if p.Faults, err = machine.ParseFaults(keys); err != nil {
 		return p, err
 	}
 	p.Fabric.LinkCycles += wire
@@ -93,20 +91,6 @@ func ParamsFor(keys map[string]string, nodes int) (Params, error) { return parse
 
 // Topology is the network of routers and links.
 func (p *Params) Topology() fabric.Topology { return p.topology() }
-
-// number reads a key, if it is given.
-func number(keys map[string]string, key string, low, high int, to *int) error {
-	text, given := keys[key]
-	if !given {
-		return nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
-		return fmt.Errorf("%w: %s=%s: expected a number %d..%d", drivers.ErrConfig, key, text, low, high)
-	}
-	*to = n
-	return nil
-}
 
 // networkOf reads what says of which form the network is.
 func networkOf(keys map[string]string, nodes int) (on *Shared, dims [3]int, err error) {
@@ -122,9 +106,9 @@ func networkOf(keys map[string]string, nodes int) (on *Shared, dims [3]int, err 
 }
 
 func dimsOf(text string, nodes int) (dims [3]int, err error) {
-	dims = build.DimsFor(nodes)
+	dims = machine.DimsFor(nodes)
 	if text != "" {
-		if dims, err = build.ParseDims(text); err != nil {
+		if dims, err = machine.ParseDims(text); err != nil {
 			return dims, err
 		}
 	}
@@ -134,23 +118,9 @@ func dimsOf(text string, nodes int) (dims [3]int, err error) {
 		return dims, fmt.Errorf("%w: %d nodes: model: holds 1..%d nodes, which is what headers can name", drivers.ErrConfig, n, regs.HeaderNodes)
 	case dims[0]+dims[1]+dims[2]-2 > regs.HopMax:
 		return dims, fmt.Errorf("%w: dims=%s: a packet would come to %d routers, and is discarded behind %d: give other dims, or a dragonfly or fattree as topology",
-			drivers.ErrConfig, build.FormatDims(dims), dims[0]+dims[1]+dims[2]-2, regs.HopMax)
+			drivers.ErrConfig, machine.FormatDims(dims), dims[0]+dims[1]+dims[2]-2, regs.HopMax)
 	case nodes != 0 && n != nodes:
 		return dims, fmt.Errorf("%w: dims=%s has %d nodes, but %d are asked for; leave one of the two out", drivers.ErrConfig, text, n, nodes)
 	}
 	return dims, nil
-}
-
-// uri is what reproduces the system.
-func uri(dims [3]int, keys map[string]string) string {
-	q := url.Values{}
-	if _, given := keys["topology"]; !given {
-		q.Set("dims", build.FormatDims(dims))
-	}
-	for k, v := range keys {
-		if k != "dims" {
-			q.Set(k, v)
-		}
-	}
-	return "model:?" + q.Encode()
 }

@@ -3,9 +3,9 @@ package model
 import (
 	"fmt"
 
-	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/fabric"
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -21,7 +21,7 @@ type Shared struct {
 // sharedOf reads the key topology, of a network in which so many nodes have a NIC (0: all). Beside
 // it no other key may say what the network is, or be of links that software can see.
 func sharedOf(text string, keys map[string]string, nodes int) (*Shared, error) {
-	for _, k := range append(registry.KeyNames(build.FaultKeys), "dims", "torus") {
+	for _, k := range append(registry.KeyNames(machine.FaultKeys), "dims", "torus") {
 		if _, given := keys[k]; given {
 			return nil, fmt.Errorf("%w: topology=%s and %s: routers that several nodes share have no dims, and no wires with registers; leave one of the two out",
 				drivers.ErrConfig, text, k)

@@ -18,6 +18,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -79,11 +80,11 @@ func parseBoard(path string, keys map[string]string, opt drivers.Options) (*boar
 		return nil, err
 	}
 	if dims[0] > maxBoards || dims[1] != 1 || dims[2] != 1 {
-		return nil, fmt.Errorf("%w: %s boards on serial lines: expected 1 or %d", drivers.ErrNotSupported, build.FormatDims(dims), maxBoards)
+		return nil, fmt.Errorf("%w: %s boards on serial lines: expected 1 or %d", drivers.ErrNotSupported, machine.FormatDims(dims), maxBoards)
 	}
 	r := &boardRequest{request: request{keys: maps.Clone(keys)}, memory: opt.MemoryBytes, log: opt.LogFile}
 	r.cfg.Dims = dims
-	r.spec = build.Spec{Include: hdl.Include, Ports: build.PortsFor(dims), Board: true, Progress: opt.Progress}
+	r.spec = build.Spec{Include: hdl.Include, Ports: machine.PortsFor(dims), Board: true, Progress: opt.Progress}
 	if err := r.setChip(keys); err != nil {
 		return nil, err
 	}
@@ -130,7 +131,7 @@ func (r *boardRequest) called() string {
 // setLine reads what the lines are like.
 func (r *boardRequest) setLine(keys map[string]string) error {
 	const clock = 1_000_000_000_000 / regs.ClockPS // cycles per second
-	baud, err := number(keys, "baud", clock/math.MaxUint16+1, clock/8)
+	baud, err := machine.Number(keys, "baud", clock/math.MaxUint16+1, clock/8, 0)
 	if err != nil {
 		return err
 	}
@@ -154,7 +155,7 @@ func (r *boardRequest) setLine(keys map[string]string) error {
 			return fmt.Errorf("%w: noise_seed=%s: expected a number of at most 64 bits", drivers.ErrConfig, text)
 		}
 	}
-	init, err := number(keys, "random_init", 1, math.MaxInt32)
+	init, err := machine.Number(keys, "random_init", 1, math.MaxInt32, 0)
 	if err != nil {
 		return err
 	}
@@ -194,7 +195,7 @@ func openBoard(ctx context.Context, path string, keys map[string]string, opt dri
 		return nil, errors.Join(err, p.end())
 	}
 	info := under.Info()
-	info.URI, info.Backend, info.Dims, info.ClockPS = r.uri(), "rtl", r.cfg.Dims, regs.ClockPS
+	info.URI, info.Backend, info.Dims, info.ClockPS = machine.URI("rtl", r.cfg.Dims, r.keys), "rtl", r.cfg.Dims, regs.ClockPS
 	info.Hash, info.Tool = model.HashText(), model.Tool+", through "+info.Tool
 	return &boards{System: under, info: info, program: p}, nil
 }

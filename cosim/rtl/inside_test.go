@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/cosim/inside"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -80,6 +81,6 @@ func TestInsideRefusals(t *testing.T) {
 		require.NoError(t, err)
 		require.True(t, r.cfg.Inside && r.spec.Shared)
 		require.Equal(t, []string{"--threads", "2"}, r.cfg.Args)
-		require.Equal(t, "rtl:?dims=2x1x1&inside=1", r.uri())
+		require.Equal(t, "rtl:?dims=2x1x1&inside=1", machine.URI("rtl", r.cfg.Dims, r.keys))
 	}
 }

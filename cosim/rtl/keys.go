@@ -3,7 +3,7 @@ package rtl
 import (
 	"slices"
 
-	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers/registry"
 )
 
@@ -47,5 +47,5 @@ var (
 
 // keys are all that a URI may have.
 func keys() []registry.Key {
-	return slices.Concat(build.MeshKeys, build.LatencyKeys, SimulatorKeys, ownKeys, build.FaultKeys, []registry.Key{{Name: "bus", Value: "pcie", Doc: "the NIC behind PCIe, or axi: behind AXI in a clock of the host's own; default: the core itself"}, {Name: "ratio", Value: "8/5", Doc: "cycles of the host's clock with bus=axi, in cycles of the core's"}}, pcieKeys, lineKeys)
+	return slices.Concat(machine.MeshKeys, machine.LatencyKeys, SimulatorKeys, ownKeys, machine.FaultKeys, []registry.Key{{Name: "bus", Value: "pcie", Doc: "the NIC behind PCIe, or axi: behind AXI in a clock of the host's own; default: the core itself"}, {Name: "ratio", Value: "8/5", Doc: "cycles of the host's clock with bus=axi, in cycles of the core's"}}, pcieKeys, lineKeys)
 }

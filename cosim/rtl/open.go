@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"math"
-	"net/url"
 	"strconv"
 	"strings"
 	"time"
@@ -13,6 +12,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/bridge"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/freerun"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
@@ -42,7 +42,7 @@ type request struct {
 	spec   build.Spec
 	cfg    bridge.Config
 	keys   map[string]string
-	faults build.Faults
+	faults machine.Faults
 	// with bus=pcie
 	busFaults []busFault
 }
@@ -112,22 +112,22 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if err != nil {
 		return nil, err
 	}
-	r.spec = build.Spec{Include: hdl.Include, Ports: build.PortsFor(dims), Progress: opt.Progress}
+	r.spec = build.Spec{Include: hdl.Include, Ports: machine.PortsFor(dims), Progress: opt.Progress}
 	if err := r.setBus(keys); err != nil {
 		return nil, err
 	}
 	if err := r.setSource(keys["src"]); err != nil {
 		return nil, err
 	}
-	torus, err := number(keys, "torus", 0, 1)
+	torus, err := machine.Number(keys, "torus", 0, 1, 0)
 	if err != nil {
 		return nil, err
 	}
 	r.spec.Torus = torus == 1
-	if r.spec.VCDepth, err = number(keys, "vc_depth", 2, 128); err != nil {
+	if r.spec.VCDepth, err = machine.Number(keys, "vc_depth", 2, 128, 0); err != nil {
 		return nil, err
 	}
-	in, err := number(keys, "inside", 0, 1)
+	in, err := machine.Number(keys, "inside", 0, 1, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -145,15 +145,15 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	}{{"host_wr_latency", "--wr-latency", 1, 65535, 0}, {"host_rd_latency", "--rd-latency", 1, 65535, 0}, {"wire_latency", "--wire-latency", 0, maxWireLatency, 0}}
 	for i := range latencies {
 		l := &latencies[i]
-		if l.cycles, err = number(keys, l.key, l.least, l.most); err != nil {
+		if l.cycles, err = machine.Number(keys, l.key, l.least, l.most, 0); err != nil {
 			return nil, err
 		}
 	}
-	if r.faults, err = build.ParseFaults(keys); err != nil {
+	if r.faults, err = machine.ParseFaults(keys); err != nil {
 		return nil, err
 	}
 	r.cfg = bridge.Config{
-		Args: r.cfg.Args, Dims: dims, VPIDs: build.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes, Segments: opt.Segments,
+		Args: r.cfg.Args, Dims: dims, VPIDs: machine.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes, Segments: opt.Segments,
 		Inside: r.spec.Shared, Lent: wall, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: append(r.cfg.Plusargs, strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " "))...),
 	}
 	if err := r.cfg.CheckInside(); err != nil {
@@ -162,7 +162,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if err := r.setCoverage(keys["coverage"]); err != nil {
 		return nil, err
 	}
-	seed, err := number(keys, "random_init", 1, math.MaxInt32)
+	seed, err := machine.Number(keys, "random_init", 1, math.MaxInt32, 0)
 	if err != nil {
 		return nil, err
 	}
@@ -199,46 +199,23 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 // mesh joins what the URI and the options say about the size.
 func mesh(dims string, nodes int) ([3]int, error) {
 	bad := func(n int) ([3]int, error) {
-		return [3]int{}, fmt.Errorf("%w: %d nodes: rtl: holds 1..%d nodes, as the field dst_node of a PIO address has 6 bits", drivers.ErrConfig, n, build.MaxNodes)
+		return [3]int{}, fmt.Errorf("%w: %d nodes: rtl: holds 1..%d nodes, as the field dst_node of a PIO address has 6 bits", drivers.ErrConfig, n, machine.MaxNodes)
 	}
-	if nodes < 0 || nodes > build.MaxNodes || nodes == 0 && dims == "" {
+	if nodes < 0 || nodes > machine.MaxNodes || nodes == 0 && dims == "" {
 		return bad(nodes)
 	}
 	if dims == "" {
-		return build.DimsFor(nodes), nil
+		return machine.DimsFor(nodes), nil
 	}
-	d, err := build.ParseDims(dims)
+	d, err := machine.ParseDims(dims)
 	if err != nil {
 		return d, err
 	}
 	switch n := d[0] * d[1] * d[2]; {
-	case n > build.MaxNodes:
+	case n > machine.MaxNodes:
 		return bad(n)
 	case nodes != 0 && n != nodes:
 		return d, fmt.Errorf("%w: dims=%s is a mesh of %d nodes, but %d are asked for; leave one of the two out", drivers.ErrConfig, dims, n, nodes)
 	}
 	return d, nil
-}
-
-func number(keys map[string]string, key string, low, high int) (int, error) {
-	text, ok := keys[key]
-	if !ok {
-		return 0, nil
-	}
-	n, err := strconv.Atoi(text)
-	if err != nil || n < low || n > high {
-		return 0, fmt.Errorf("%w: %s=%s: expected a number %d..%d", drivers.ErrConfig, key, text, low, high)
-	}
-	return n, nil
-}
-
-// uri is what reproduces the system.
-func (r *request) uri() string {
-	q := url.Values{"dims": {build.FormatDims(r.cfg.Dims)}}
-	for k, v := range r.keys {
-		if k != "dims" {
-			q.Set(k, v)
-		}
-	}
-	return "rtl:?" + q.Encode()
 }

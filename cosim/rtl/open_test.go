@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 )
@@ -52,5 +53,5 @@ func TestParse(t *testing.T) {
 	require.Negative(t, r.cfg.Spin)
 	require.Equal(t, 5*time.Second, r.cfg.Patience)
 	require.Equal(t, defaultMemory, r.cfg.MemoryBytes)
-	require.Equal(t, "rtl:?dims=3x2x1&patience=5s&plusargs=%2Ba%2C%2Bb%3D1&spin=0s&vc_depth=8", r.uri())
+	require.Equal(t, "rtl:?dims=3x2x1&patience=5s&plusargs=%2Ba%2C%2Bb%3D1&spin=0s&vc_depth=8", machine.URI("rtl", r.cfg.Dims, r.keys))
 }

@@ -7,6 +7,7 @@ import (
 	"strconv"
 
 	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -47,7 +48,7 @@ func (r *request) setBus(keys map[string]string) error {
 	if _, ok := keys["host_wr_latency"]; ok {
 		return fmt.Errorf("%w: host_wr_latency with bus=pcie: a posted write has no answer that could be late", drivers.ErrNotSupported)
 	}
-	if _, err := number(keys, "host_rd_latency", 1, maxBusLatency); err != nil {
+	if _, err := machine.Number(keys, "host_rd_latency", 1, maxBusLatency, 0); err != nil {
 		return fmt.Errorf("%w, as the NIC behind bus=pcie waits for no completion longer than 32768", err)
 	}
 	return r.setPCIe(keys)
@@ -61,7 +62,7 @@ func (r *request) setPCIe(keys map[string]string) error {
 		r.spec.PHY = phy
 	}
 	for _, size := range []string{"mps", "mrrs"} {
-		n, err := number(keys, size, 128, 4096)
+		n, err := machine.Number(keys, size, 128, 4096, 0)
 		if err != nil {
 			return err
 		}

@@ -3,6 +3,7 @@ package rtl
 import (
 	"github.com/nicloop/nicloop/cosim/bridge"
 	"github.com/nicloop/nicloop/cosim/build"
+	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -25,7 +26,7 @@ func newSystem(session *bridge.Session, r *request, model *build.Model) *System 
 	s := &System{
 		Session: session,
 		info: drivers.Info{
-			URI: r.uri(), Backend: "rtl", Nodes: nodes, VPIDs: build.VPIDs, Dims: r.cfg.Dims, Torus: r.spec.Torus, ClockPS: regs.ClockPS,
+			URI: machine.URI("rtl", r.cfg.Dims, r.keys), Backend: "rtl", Nodes: nodes, VPIDs: machine.VPIDs, Dims: r.cfg.Dims, Torus: r.spec.Torus, ClockPS: regs.ClockPS,
 			DescHash: model.DescHash, Hash: model.HashText(), Tool: model.Tool,
 		},
 		devices: make([]device, nodes),

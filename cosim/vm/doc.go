@@ -38,7 +38,7 @@
 // and back (50 to 60 us on one machine, TestRate: 0.97 of its rate with model:, 1.20 to 1.29 in
 // five runs with rtl:; why it is more than 1 is not known, perhaps since its thread is still awake
 // when the next read comes). What rtl: simulates for it are six cycles of the registers, 4.1 us
-// there (BenchmarkReadReg of cosim/alone).
+// there (BenchmarkReadReg of cosim/freerun).
 //
 // # What it does not do
 //

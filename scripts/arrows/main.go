@@ -46,6 +46,9 @@ var floors = []struct {
 }{
 	// The explorer knows no protocol.
 	{"mailbox/modelcheck", nil},
+	// The description of machines knows nothing that simulates them, and the model no build of RTL.
+	{"cosim/machine", nil},
+	{"cosim/model", []string{"cosim/fabric", "cosim/fabric/topology", "cosim/freerun", "cosim/machine", "cosim/nic"}},
 	// A path knows neither the other paths nor ranks.
 	{"host/path/", []string{"host/path", "host/match", "host/rendezvous", "host/threshold", "host/reuse"}},
 	{"host/path", []string{"host/match"}},

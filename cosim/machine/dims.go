@@ -1,4 +1,4 @@
-package build
+package machine
 
 import (
 	"fmt"
@@ -9,13 +9,16 @@ import (
 	"github.com/nicloop/nicloop/drivers/limits"
 )
 
-// MaxNodes is the largest mesh that a simulator may hold: the field dst_node of a PIO address (the
-// FC paper's send window) names no more.
+// MaxNodes is the size of the largest mesh of RTL: the field dst_node of a PIO address (the FC
+// paper's send window) addresses no more.
 const MaxNodes = 64
 
-// DimsFor gives the mesh for a number of nodes: the one with the shortest longest way, of
-// two dimensions, or of three if each of them has four nodes at least. So 16 nodes are 4x4
-// and 64 are 4x4x4, as in the FC paper (section 5.3); a prime is a single row.
+// VPIDs is the number of processes per node of every simulated machine.
+const VPIDs = 16
+
+// DimsFor chooses the mesh with the smallest diameter for a number of nodes, in two dimensions, or
+// in three if each has at least four nodes. So 16 nodes are 4x4 and 64 are 4x4x4, as in the FC
+// paper (section 5.3); a prime is a single row.
 func DimsFor(nodes int) [3]int {
 	best := [3]int{nodes, 1, 1}
 	for z := 1; z*z*z <= nodes; z++ {
@@ -57,3 +60,17 @@ func ParseDims(s string) ([3]int, error) {
 
 // FormatDims is the inverse of ParseDims.
 func FormatDims(d [3]int) string { return fmt.Sprintf("%dx%dx%d", d[0], d[1], d[2]) }
+
+// PortsFor is the number of ports that a router has in a mesh: one of the NIC, and the links.
+func PortsFor(dims [3]int) int {
+	switch {
+	case dims[2] > 1:
+		return 7
+	case dims[1] > 1:
+		return 5
+	}
+	return 3
+}
+
+// LinksOf is the number of links that every node of a mesh is built with.
+func LinksOf(dims [3]int) uint8 { return uint8(PortsFor(dims) - 1) }
