@@ -10,30 +10,31 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// AppPrefix begins the names of workloads that are the communication of an application.
+// AppPrefix is the prefix of workloads that have the communication pattern of an application.
 const AppPrefix = "pattern:"
 
-// An app is how an application communicates and when it computes, without what it computes (SPEC,
-// sections 4.4.1 and 4.4.2).
+// An app is the pattern of communication and computation of an application, without its arithmetic
+// (SPEC, sections 4.4.1 and 4.4.2).
 type app struct {
 	name, doc string
-	// sends is what all of so many ranks send in an iteration, where the longest message has n bytes.
+	// sends returns the messages of all ranks in one iteration, for a longest message of n bytes.
 	sends func(ranks, n int) []lot
-	// buffers is how many of them, and of those that it receives, it holds at a time.
+	// buffers returns the number of message buffers that a rank holds at a time, for sends and
+	// receives.
 	buffers func(ranks int) int
 	check   func(*Config) error
-	// begin makes what a rank does in one iteration, after what it does once.
+	// begin runs the setup of a rank and returns the function of one iteration.
 	begin func(p *player) (func(k int) error, error)
-	// end is what it does after the last one; nil: nothing.
+	// end runs after the last iteration; nil: nothing.
 	end func(p *player)
 }
 
-// IsApp tells whether a workload is one that computes between its messages, as Config.Compute says.
+// IsApp reports whether a workload computes between its messages, for Config.Compute.
 func IsApp(workload string) bool {
 	return slices.ContainsFunc(apps, func(a *app) bool { return AppPrefix+a.name == workload })
 }
 
-// DefaultCompute is what nicloop run has such workloads compute, unless told otherwise.
+// DefaultCompute is the default of --compute for such workloads.
 const DefaultCompute = 50 * drivers.Microsecond
 
 func (a *app) workload() *Workload {
@@ -46,47 +47,48 @@ func (a *app) workload() *Workload {
 	}
 }
 
-// alike: every rank sends so many messages, all of them of n bytes.
+// alike returns one lot: every rank sends the same number of messages, all of n bytes.
 func alike(each func(ranks int) int) func(ranks, n int) []lot {
 	return func(ranks, n int) []lot { return []lot{{ranks * each(ranks), n}} }
 }
 
-// AppStats are what ranks did between the messages of a pattern, and what became of RTRs.
+// AppStats describes the time that ranks of a pattern spend outside their messages, and the use of
+// RTRs.
 type AppStats struct {
-	// Means over the ranks, of one timed iteration.
-	Wait    drivers.Time `json:"wait_ps"`    // in Wait and Waitall: what SPEC, section 4.4.2, measures
-	Send    drivers.Time `json:"send_ps"`    // in sends that block
-	Receive drivers.Time `json:"receive_ps"` // in receives that block
+	// Means over all ranks, per timed iteration.
+	Wait    drivers.Time `json:"wait_ps"`    // in Wait and Waitall, as in SPEC, section 4.4.2
+	Send    drivers.Time `json:"send_ps"`    // in blocking sends
+	Receive drivers.Time `json:"receive_ps"` // in blocking receives
 	Compute drivers.Time `json:"compute_ps"` // producing, consuming and packing
-	// Of all ranks, warm-up included.
+	// Sums over all ranks, including warm-up.
 	RTRs     uint64 `json:"rtrs"`
 	Used     uint64 `json:"rtrs_used"`
 	Messages uint64 `json:"message_bytes"`
-	// Extra is the bytes of RTRs that were not used: what speculation adds (section 4.4.3). It needs
-	// no acknowledgements.
+	// Extra is the number of bytes of unused RTRs: the overhead of speculation (section 4.4.3). RTRs
+	// need no acknowledgements.
 	Extra uint64 `json:"extra_bytes"`
 }
 
-// RTRUsage is the share of the RTRs that their messages have used.
+// RTRUsage returns the share of RTRs that a message has used.
 func (s *AppStats) RTRUsage() float64 { return float64(s.Used) / float64(max(s.RTRs, 1)) }
 
-// controlBytes is what a control message is, with its header.
+// controlBytes is the length of a control message with its header.
 const controlBytes = rendezvous.ControlBytes + host.HeaderBytes
 
-// addApp says what the last row's ranks did besides.
-func (res *Result) addApp(t *task, spoken AppStats) {
+// addApp adds the statistics of the ranks to the last row.
+func (res *Result) addApp(t *task, sum AppStats) {
 	row := &res.Rows[len(res.Rows)-1]
 	for _, s := range t.played {
-		spoken.Wait, spoken.Send, spoken.Compute = spoken.Wait+s.Wait, spoken.Send+s.Send, spoken.Compute+s.Compute
-		spoken.Receive += s.Receive
+		sum.Wait, sum.Send, sum.Compute = sum.Wait+s.Wait, sum.Send+s.Send, sum.Compute+s.Compute
+		sum.Receive += s.Receive
 	}
 	each := drivers.Time(len(t.played) * t.c.Iterations)
-	spoken.Wait, spoken.Send, spoken.Receive, spoken.Compute = spoken.Wait/each, spoken.Send/each, spoken.Receive/each, spoken.Compute/each
-	row.App = &spoken
+	sum.Wait, sum.Send, sum.Receive, sum.Compute = sum.Wait/each, sum.Send/each, sum.Receive/each, sum.Compute/each
+	row.App = &sum
 }
 
-// spoken is what all ranks have said so far.
-func (w *World) spoken() (s AppStats) {
+// rtrStats sums the RTR counters of all ranks so far.
+func (w *World) rtrStats() (s AppStats) {
 	for _, r := range w.Ranks {
 		x := r.RendezvousStats()
 		s.RTRs, s.Used, s.Messages = s.RTRs+x.Offered, s.Used+x.Used, s.Messages+r.Stats().BytesSent
@@ -108,8 +110,8 @@ type player struct {
 	r    *host.Rank
 	n    int
 	rnd  uint64
-	done AppStats // in timed iterations
-	err  error    // of telling memory of computations
+	done AppStats // of the timed iterations
+	err  error    // of switching the memory rate
 }
 
 func (t *task) play(a *app, r *host.Rank, n int) error {
@@ -134,10 +136,10 @@ func (t *task) play(a *app, r *host.Rank, n int) error {
 	return nil
 }
 
-// work produces or consumes the data of an iteration: nothing is called meanwhile.
+// work computes the data of an iteration, without library calls.
 func (p *player) work() { p.workPart(1) }
 
-// workPart does one of so many equal parts of that.
+// workPart computes one of several equal parts of an iteration.
 func (p *player) workPart(parts int) {
 	d := p.t.c.Compute / drivers.Time(parts)
 	if j := p.t.c.Jitter; j > 0 {
@@ -146,7 +148,7 @@ func (p *player) workPart(parts int) {
 	p.compute(d)
 }
 
-// pack gathers the data of a message of n bytes into its buffer.
+// pack charges the time of packing n bytes into a message buffer.
 func (p *player) pack(n int) { p.compute(drivers.Time(n) * p.t.c.Cost.CopyByte) }
 
 func (p *player) compute(d drivers.Time) {
@@ -156,14 +158,15 @@ func (p *player) compute(d drivers.Time) {
 	p.done.Compute += d
 }
 
-// tell has memory know whether the rank computes, where that makes a difference.
+// tell switches the memory rate when the rank begins or ends to compute, if the configuration has
+// two.
 func (p *player) tell(computes bool) {
 	if p.t.beside != nil && p.err == nil {
 		p.err = p.t.beside(p.r.ID(), computes)
 	}
 }
 
-// buffers are so many of a longest message each.
+// buffers allocates buffers for the longest message.
 func (p *player) buffers(count int) ([][]byte, error) { return p.buffersOf(count, p.n) }
 
 func (p *player) buffersOf(count, n int) (list [][]byte, err error) {
@@ -183,7 +186,7 @@ func (p *player) isend(to, tag, k int, buf []byte) (*host.Request, error) {
 	return p.r.Isend(to, tag, buf)
 }
 
-// send is a send that blocks.
+// send is a blocking send.
 func (p *player) send(to, tag, k int, buf []byte) error {
 	fill(buf, p.t.c.Seed, p.r.ID(), to, k)
 	from := p.r.Now()
@@ -204,7 +207,7 @@ func (p *player) irecv(from, tag, k int, buf []byte) (arrival, error) {
 	return arrival{q, buf, from, k}, err
 }
 
-// recv is a receive that blocks.
+// recv is a blocking receive.
 func (p *player) recv(from, tag, k int, buf []byte) error {
 	began := p.r.Now()
 	st, err := p.r.Recv(from, tag, buf)
@@ -223,7 +226,7 @@ func (p *player) wait(sends ...*host.Request) error {
 	return err
 }
 
-// take waits for receives, and verifies what has come.
+// take waits for receives and verifies their messages.
 func (p *player) take(list ...arrival) error {
 	for _, a := range list {
 		from := p.r.Now()
@@ -239,17 +242,17 @@ func (p *player) take(list ...arrival) error {
 	return nil
 }
 
-// check verifies what has come, and of whom.
+// check verifies the bytes and the source of a message.
 func (p *player) check(a arrival, st host.Status) error {
 	if st.Source != a.from || st.Bytes != len(a.buf) {
-		return fmt.Errorf("message %d to rank %d: %d bytes of rank %d, expected %d of rank %d (seed %d)",
+		return fmt.Errorf("message %d to rank %d: received %d bytes from rank %d, expected %d from rank %d (seed %d)",
 			a.k, p.r.ID(), st.Bytes, st.Source, len(a.buf), a.from, p.t.c.Seed)
 	}
 	p.t.bytes[p.r.ID()] += uint64(st.Bytes)
 	return verify(a.buf, p.t.c.Seed, a.from, p.r.ID(), a.k)
 }
 
-// ring is the rank so many further.
+// ring returns the rank at a distance on the ring of ranks.
 func (p *player) ring(further int) int {
 	n := p.r.Size()
 	return ((p.r.ID()+further)%n + n) % n

@@ -7,9 +7,10 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// BT of the NAS benchmarks solves block tridiagonal systems along x, y and z. The cube is cut into
-// q³ boxes for q² ranks, of which each has q on a diagonal: one in every slice of every direction,
-// so that all have work in all stages of a sweep. The stages of a sweep on one rank, for q = 3:
+// BT of the NAS benchmarks solves block tridiagonal systems along x, y and z. The cube is divided
+// into q³ boxes for q² ranks. Each rank has q boxes on a diagonal, one in every slice of every
+// direction, so that all ranks have work in all stages of a sweep. The stages of a sweep on one
+// rank, for q = 3:
 //
 //	forward      stage 0          stage 1                              stage 2
 //	             work, solve      Irecv, work, Wait send, Wait, solve  Irecv, work, Wait send, Wait, solve
@@ -18,43 +19,44 @@ import (
 //	             put in           Irecv, Wait send, Wait, put in       Irecv, Wait send, Wait, put in
 //	  sends              Isend to the predecessor             Isend
 //
-// Nobody waits for good: sends do not block, and a rank in a stage waits for what its neighbour
-// sends at the end of the stage before, and for its own message of that stage, whose receive the
-// neighbour posts as it begins this one. So whoever is least far goes on.
+// There is no deadlock: sends do not block. A rank in a stage waits for the message that its
+// neighbour sends at the end of the previous stage, and for its own message of that stage, whose
+// receive the neighbour posts when it begins this stage. So the rank that is furthest behind can
+// always continue.
 
-// bt is BT. What a point gives its successor is a block of 5 by 5 words and 5 more, going back 5,
-// and to each neighbour of the q boxes two layers of 5.
+// bt is BT. A point sends its successor a block of 5 by 5 words and 5 more, on the way back 5
+// words, and each neighbour of the q boxes two layers of 5.
 var bt = &app{
-	name: "bt", doc: "BT of the NAS benchmarks: sweeps along x, y and z through boxes on a square of ranks; data are produced beside the receive (SPEC, Figure 4.18)",
+	name: "bt", doc: "BT of the NAS benchmarks: sweeps along x, y and z through boxes on a square of ranks; data are computed during the receive (SPEC, Figure 4.18)",
 	sends: btSends, check: square, buffers: btBuffers,
 	begin: func(p *player) (func(int) error, error) { return p.multipartition(&faces{sideBySide, btFaces, false}) },
 }
 
-// btSweeps has nothing beside which nothing is computed.
+// btSweeps omits the faces, which are the only messages without overlapping computation.
 var btSweeps = &app{
 	name: "bt-sweeps", doc: "the same without the exchange of faces",
 	sends: func(ranks, n int) []lot { return btSends(ranks, n)[1:] }, check: square, buffers: btBuffers,
 	begin: func(p *player) (func(int) error, error) { return p.multipartition(nil) },
 }
 
-// btSend has puts of faces never wait for a get of the same pair: a send that blocks leaves its RTR
-// then.
+// btSend avoids that puts of faces wait for a get of the same pair: a blocking send does not use
+// its RTR then.
 var btSend = &app{
-	name: "bt-send", doc: "the same with faces sent by sends that block",
+	name: "bt-send", doc: "the same with blocking sends of faces",
 	sends: btSends, check: square, buffers: btBuffers,
 	begin: func(p *player) (func(int) error, error) { return p.multipartition(&faces{sideBySide, 1, true}) },
 }
 
-// btPairs and btCrossed have as many faces under way at a time: on four ranks of the first both are
-// one neighbour's, of the other they are two neighbours'.
+// btPairs and btCrossed have the same number of faces in flight. On four ranks those of btPairs are
+// for one neighbour, those of btCrossed for two.
 var (
 	btPairs = &app{
-		name: "bt-pairs", doc: "the same with two faces under way at a time, those of a direction",
+		name: "bt-pairs", doc: "the same with two faces in flight at a time, of the same direction",
 		sends: btSends, check: square, buffers: btBuffers,
 		begin: func(p *player) (func(int) error, error) { return p.multipartition(&faces{sideBySide, 2, false}) },
 	}
 	btCrossed = &app{
-		name: "bt-crossed", doc: "the same with two faces under way at a time, those of two directions",
+		name: "bt-crossed", doc: "the same with two faces in flight at a time, of different directions",
 		sends: btSends, check: square, buffers: btBuffers,
 		begin: func(p *player) (func(int) error, error) {
 			return p.multipartition(&faces{[btFaces]int{0, 2, 4, 1, 3, 5}, 2, false})
@@ -64,11 +66,11 @@ var (
 
 const (
 	btFaces  = 6
-	btBack   = 6 // a message forward is six of those back: 30 words of 5
-	btLayers = 3 // and the faces of so many boxes: 10 words each
+	btBack   = 6 // ratio of a forward message (30 words) to one back (5 words)
+	btLayers = 3 // ratio of a forward message to the face of a box (10 words)
 )
 
-// rootOf is the largest q with q² at most ranks.
+// rootOf returns the largest q with q² <= ranks.
 func rootOf(ranks int) (q int) {
 	for (q+1)*(q+1) <= ranks {
 		q++
@@ -76,14 +78,14 @@ func rootOf(ranks int) (q int) {
 	return q
 }
 
-// square refuses worlds that do not hold a box of every slice for each rank.
+// square returns an error if the number of ranks is not a square.
 func square(c *Config) error {
 	n := c.Ranks()
 	q := rootOf(n)
 	if q*q == n && q > 1 {
 		return nil
 	}
-	return fmt.Errorf("%w: %s among %d ranks: expected a square, so that each has a box in every slice; the nearest are %d and %d",
+	return fmt.Errorf("%w: %s among %d ranks: expected a square number, so that each rank has a box in every slice; the nearest are %d and %d",
 		drivers.ErrConfig, c.Workload, n, max(q, 2)*max(q, 2), max(q+1, 3)*max(q+1, 3))
 }
 
@@ -98,18 +100,18 @@ func btBuffers(ranks int) int { return 2 + (2*btFaces*rootOf(ranks)+btLayers-1)/
 func btFace(q, n int) int { return max(n*q/btLayers, 1) }
 func btReturn(n int) int  { return max(n/btBack, 1) }
 
-// A line is the ranks next to one in a direction of the cube.
+// A line holds the neighbours of a rank in one direction of the cube.
 type line struct{ successor, predecessor int }
 
-// linesOf are those of a rank along x, y and z. Its boxes are (i, j, 0), (i+1, j-1, 1) and so on,
-// round the ends of the cube.
+// linesOf returns the lines of a rank along x, y and z. Its boxes are (i, j, 0), (i+1, j-1, 1) and
+// so on, with wrap-around.
 func linesOf(rank, q int) [3]line {
 	at := func(i, j int) int { return (rank/q+j+q)%q*q + (rank%q+i+q)%q }
 	return [3]line{{at(1, 0), at(-1, 0)}, {at(0, 1), at(0, -1)}, {at(-1, 1), at(1, -1)}}
 }
 
-// faces is how they are sent: in an order, twice the direction and the side, so many at a time, or
-// by sends that block.
+// faces describes how faces are sent: their order (twice the direction, plus the side), how many at
+// a time, and whether sends block.
 type faces struct {
 	order  [btFaces]int
 	atOnce int
@@ -157,8 +159,8 @@ func (p *player) multipartition(f *faces) (func(int) error, error) {
 	}, nil
 }
 
-// copyFaces gives the faces of all boxes to the neighbours on all six sides, and does nothing
-// beside. All receives are posted before, so sends may block.
+// copyFaces sends the faces of all boxes to the neighbours on all six sides, without computation.
+// All receives are posted first, so sends may block.
 func (d *diagonal) copyFaces(f *faces, k int) error {
 	var in []arrival
 	for range d.facesOut {
@@ -204,8 +206,8 @@ func (d *diagonal) giveFaces(f *faces, k int) error {
 	return nil
 }
 
-// forward eliminates, box by box: a rank makes its side of the equations while those of its
-// predecessor come.
+// forward eliminates, box by box. A rank sets up its equations while it receives those of its
+// predecessor.
 func (d *diagonal) forward(l line, tag, k int) error {
 	var sent *host.Request
 	for stage := range d.q {
@@ -225,8 +227,8 @@ func (d *diagonal) forward(l line, tag, k int) error {
 	return nil
 }
 
-// back puts in what is solved, from the last box to the first. It is as much less work as its
-// messages are shorter.
+// back substitutes the solution, from the last box to the first. Its computation is shorter in
+// proportion to its messages.
 func (d *diagonal) back(l line, tag, k int) error {
 	var sent *host.Request
 	n := btReturn(d.n)
@@ -247,8 +249,8 @@ func (d *diagonal) back(l line, tag, k int) error {
 	return nil
 }
 
-// receive takes a message, beside which there may be work, and waits for the one before it that the
-// rank has sent.
+// receive receives a message, with optional computation meanwhile, and waits for the rank's
+// previous send.
 func (d *diagonal) receive(from, tag, k int, buf []byte, sent *host.Request, beside func()) error {
 	in, err := d.irecv(from, tag, k, buf)
 	if err != nil {

@@ -3,8 +3,8 @@ package bench
 import "github.com/nicloop/nicloop/host"
 
 // The exchange models of SPEC, section 4.4.1, Figure 4.15: ranks produce data, exchange them with
-// their neighbours, one of two ranks and two of more, and consume what they got. The models differ
-// in which call is first.
+// one neighbour (two ranks) or two (more ranks), and consume the received data. The models differ
+// in the order of calls.
 var (
 	exchange1 = &app{
 		name: "exchange1", doc: "produce, exchange with neighbours, consume; receives are posted first (SPEC, Figure 4.15)",
@@ -12,7 +12,7 @@ var (
 		begin: func(p *player) (func(int) error, error) { return p.exchange(p.receiveFirst) },
 	}
 	exchange2 = &app{
-		name: "exchange2", doc: "the same, but sends go first, and data are consumed behind them",
+		name: "exchange2", doc: "the same, but sends are posted first, and data are consumed after them",
 		sends: alike(neighbours), buffers: func(ranks int) int { return 2 * neighbours(ranks) },
 		begin: func(p *player) (func(int) error, error) { return p.exchange(p.sendFirst) },
 		end:   (*player).work, // consumes the last data
@@ -21,13 +21,13 @@ var (
 
 func neighbours(ranks int) int { return min(2, ranks-1) }
 
-// A partner is a rank to exchange with, and the buffers for that.
+// A partner is a rank to exchange messages with, and the buffers for them.
 type partner struct {
 	rank    int
 	out, in []byte
 }
 
-// exchange produces the first data and makes an iteration.
+// exchange produces the first data and returns the function of one iteration.
 func (p *player) exchange(once func(list []partner, k int) error) (func(int) error, error) {
 	var list []partner
 	for _, further := range []int{1, -1}[:neighbours(p.r.Size())] {
@@ -41,7 +41,7 @@ func (p *player) exchange(once func(list []partner, k int) error) (func(int) err
 	return func(k int) error { return once(list, k) }, nil
 }
 
-// receiveFirst is model 1.
+// receiveFirst is model 1: receives are posted first.
 func (p *player) receiveFirst(list []partner, k int) error {
 	recvs, err := p.post(list, k)
 	if err != nil {
@@ -58,18 +58,18 @@ func (p *player) receiveFirst(list []partner, k int) error {
 	if err := p.take(recvs...); err != nil {
 		return err
 	}
-	p.work() // consumes these
+	p.work() // consumes the received data
 	return nil
 }
 
-// sendFirst is model 2.
+// sendFirst is model 2: sends are posted first.
 func (p *player) sendFirst(list []partner, k int) error {
 	sends, err := p.push(list, k)
 	if err != nil {
 		return err
 	}
 	if k > 0 {
-		p.work() // consumes the data before
+		p.work() // consumes the previous data
 	}
 	recvs, err := p.post(list, k)
 	if err != nil {

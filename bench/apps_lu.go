@@ -2,9 +2,8 @@ package bench
 
 import "github.com/nicloop/nicloop/host"
 
-// LU of the NAS benchmarks relaxes a cube by SSOR. Ranks are a grid, and each has the columns of
-// the cube that lie above its place (a pencil), of luPlanes planes. Three ranks in a row, two
-// sweeps:
+// LU of the NAS benchmarks relaxes a cube by SSOR. Ranks form a grid, and each has the columns of
+// the cube above its position (a pencil), of luPlanes planes. Three ranks in a row, two sweeps:
 //
 //	            lower: from north and west                   upper: from south and east
 //	rank 0   |plane 0|plane 1|plane 2|                           |plane 2|plane 1|plane 0|
@@ -13,59 +12,60 @@ import "github.com/nicloop/nicloop/host"
 //	                       \s      \s      \s         /s      /s      /s
 //	rank 2                   |plane 0|plane 1|plane 2|plane 2|plane 1|plane 0|
 //
-// Before that, two layers of every border go to the neighbour on the other side of it, which is
-// what SPEC, Figure 4.18, shows of LU.
+// Before the sweeps, two layers of every border are sent to the neighbour on the other side of it,
+// the part of LU that SPEC, Figure 4.18, shows.
 //
-// Nobody waits for good. Of the lower sweep let the message of plane k that goes south from row i,
-// column j be number 2(i+j)+4k, and the one that goes east the next number. A rank receives from
-// north (2 less), receives from west (1 less), sends south, sends east, and begins plane k+1 (at
-// least 2 more): it takes its messages in the order of their numbers. So both ends of the least
-// message under way are at it, even if a send ends only with its receive. The upper sweep is that
-// read from the other corner. In the exchange of borders a rank posts its receive before a send
-// that blocks, so whoever is least far waits for none but ranks that are as far.
+// There is no deadlock. In the lower sweep give the message of plane k that travels south from row
+// i, column j the number 2(i+j)+4k, and the one that travels east the next number. A rank receives
+// from north (2 less), receives from west (1 less), sends south, sends east, and begins plane k+1
+// (at least 2 more): it handles its messages in the order of their numbers. So both ends of the
+// message with the least number are handling it, even if a send ends only with its receive. The
+// upper sweep is the same from the opposite corner. In the exchange of borders a rank posts its
+// receive before a blocking send, so the rank that is furthest behind waits only for ranks that are
+// equally far.
 
-// luPlanes are the planes of class A, of 64 without those that are given.
+// luPlanes is the number of planes of class A: 64 without the two boundary planes.
 const luPlanes = 62
 
-// luBorder is how many messages of a sweep a message of a border is: two layers of 64 planes.
+// luBorder is the ratio of a border message (two layers of 64 planes) to a sweep message.
 const luBorder = 128
 
-// lu is LU. Receives of borders take any source, so no receiver can say where a message shall go.
+// lu is LU. Receives of borders accept any source, so the receiver cannot announce a buffer (RTR).
 var lu = &app{
 	name: "lu", doc: "LU of the NAS benchmarks: a wave of short messages through a grid and back, borders received from any source (SPEC, Figure 4.18)",
 	sends: luSends, buffers: func(int) int { return 2 },
 	begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{}) },
 }
 
-// luNamed has receivers say what LU's know, and do not say.
+// luNamed names the sources of border receives, which LU knows but does not specify.
 var luNamed = &app{
 	name: "lu-named", doc: "the same with receives that name their source",
 	sends: luSends, buffers: func(int) int { return 2 },
 	begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{named: true}) },
 }
 
-// What a receive needs to find its message early: something that its rank computes before it waits,
-// which a rank has that sends ahead as well, and a sender that is there before it. luRound and
-// luLate have one each, luRoundLate both.
+// An RTR is useful if its rank computes before it waits, although it sends first like its partner,
+// and if the sender is not early. luRound provides the first condition, luLate the second,
+// luRoundLate both.
 var (
 	luRound = &app{
-		name: "lu-round", doc: "LU whose grid has ends that meet for borders, so that all ranks send and receive at a time",
+		name: "lu-round", doc: "LU with a grid that wraps around for borders, so that all ranks send and receive at the same time",
 		sends: luRoundSends, buffers: func(int) int { return 2 },
 		begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{round: true}) },
 	}
 	luLate = &app{
-		name: "lu-late", doc: "LU in which every other rank comes two computations later to each border",
+		name: "lu-late", doc: "LU in which every other rank reaches each border two computations later",
 		sends: luSends, buffers: func(int) int { return 2 },
 		begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{late: true}) },
 	}
 	luRoundLate = &app{
-		name: "lu-round-late", doc: "both",
+		name: "lu-round-late", doc: "LU with the changes of lu-round and lu-late",
 		sends: luRoundSends, buffers: func(int) int { return 2 },
 		begin: func(p *player) (func(int) error, error) { return p.ssor(relaxation{round: true, late: true}) },
 	}
 )
 
-// A heading is where a message goes in a grid of ranks.
+// A heading is the direction of a message in a grid of ranks.
 type heading int
 
 const (
@@ -81,8 +81,7 @@ func (h heading) back() heading { return (h + 2) % headings }
 // A pencils is a grid of ranks, row by row.
 type pencils struct{ rows, columns int }
 
-// pencilsOf is the grid of so many ranks whose sides differ least. A prime number of them is one
-// row.
+// pencilsOf returns the grid whose sides differ least. A prime number of ranks is one row.
 func pencilsOf(ranks int) (g pencils) {
 	for rows := 1; rows*rows <= ranks; rows++ {
 		if ranks%rows == 0 {
@@ -92,7 +91,7 @@ func pencilsOf(ranks int) (g pencils) {
 	return g
 }
 
-// neighbours of a rank by heading; -1: the grid ends there.
+// neighbours returns the neighbours of a rank by heading; -1: the grid ends there.
 func (g pencils) neighbours(rank int) [headings]int {
 	row, column := rank/g.columns, rank%g.columns
 	at := func(there bool, peer int) int {
@@ -107,7 +106,8 @@ func (g pencils) neighbours(rank int) [headings]int {
 	}
 }
 
-// around are the neighbours on a grid whose ends meet; -1: the rank itself would be.
+// around returns the neighbours on a grid that wraps around; -1: the neighbour would be the rank
+// itself.
 func (g pencils) around(rank int) (list [headings]int) {
 	row, column := rank/g.columns, rank%g.columns
 	for h, by := range [headings][2]int{south: {1, 0}, east: {0, 1}, north: {-1, 0}, west: {0, -1}} {
@@ -119,7 +119,7 @@ func (g pencils) around(rank int) (list [headings]int) {
 	return list
 }
 
-// sides are the borders between two ranks.
+// sides returns the number of borders between two ranks.
 func (g pencils) sides() int { return (g.rows-1)*g.columns + g.rows*(g.columns-1) }
 
 func luSends(ranks, n int) []lot {
@@ -140,11 +140,11 @@ func luRoundSends(ranks, n int) []lot {
 	return []lot{{borders, n}, luSends(ranks, n)[1]}
 }
 
-// luLine is a message of a sweep: what is at the edge of one plane.
+// luLine returns the length of a sweep message: the edge of one plane.
 func luLine(n int) int { return max(n/luBorder, 1) }
 
-// A relaxation is what differs from LU: receives of borders name their source, the grid has ends
-// that meet, every other rank is late.
+// A relaxation lists the differences from LU: border receives name their source, the grid wraps
+// around, every other rank is late.
 type relaxation struct{ named, round, late bool }
 
 // An ssor is a rank of LU.
@@ -184,7 +184,7 @@ func (p *player) ssor(x relaxation) (func(int) error, error) {
 	}, nil
 }
 
-// source is what a receive of a border says.
+// source returns the source argument of a border receive.
 func (s *ssor) source(from int) int {
 	if s.named {
 		return from
@@ -192,7 +192,7 @@ func (s *ssor) source(from int) int {
 	return host.AnySource
 }
 
-// border gives a border to the neighbour ahead, and takes one of that behind.
+// border sends a border to the neighbour ahead and receives one from the neighbour behind.
 func (s *ssor) border(h heading, k int) error {
 	tag, ahead, behind := tagApp+int(headings+h), s.beside[h], s.beside[h.back()]
 	var in arrival
@@ -219,8 +219,8 @@ func (s *ssor) border(h heading, k int) error {
 	return nil
 }
 
-// sweep goes through all planes, whose messages go on through the grid. Together the planes are as
-// much work as a border.
+// sweep processes all planes, whose messages pass through the grid. All planes together take the
+// computation of one border.
 func (s *ssor) sweep(forth []heading, first int) error {
 	line := luLine(s.n)
 	for k := first; k < first+luPlanes; k++ {

@@ -7,22 +7,22 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// CG and RADIX, and the list of all patterns. What SPEC, Figure 4.18, leaves out of the
-// applications it shows, partners above all, is as their own descriptions have it. LU and BT:
-// apps_lu.go, apps_bt.go.
+// CG and RADIX, and the list of all patterns. Details that SPEC, Figure 4.18, omits, above all the
+// partners, follow the descriptions of the applications. LU and BT are in apps_lu.go and
+// apps_bt.go.
 
-// cg is CG of the NAS benchmarks: a product of a matrix and a vector is summed up among the ranks
-// of a row, partner by partner of a hypercube. Nothing is computed between the messages, so nothing
-// can be beside them.
+// cg is CG of the NAS benchmarks: the product of a matrix and a vector is summed among the ranks of
+// a row, partner by partner of a hypercube. There is no computation between the messages, so
+// nothing can overlap.
 var cg = &app{
-	name: "cg", doc: "CG of the NAS benchmarks: exchanges with the partners of a hypercube, nothing computed beside them (SPEC, Figure 4.18)",
+	name: "cg", doc: "CG of the NAS benchmarks: exchanges with the partners of a hypercube, no overlapping computation (SPEC, Figure 4.18)",
 	sends: alike(dimensions), buffers: func(int) int { return 2 }, check: powerOfTwo,
 	begin: func(p *player) (func(int) error, error) { return p.hypercube(p.send) },
 }
 
-// cgIsend is what the library makes of it if it does not know that the sender waits.
+// cgIsend hides from the library that the sender waits at once.
 var cgIsend = &app{
-	name: "cg-isend", doc: "the same with sends that do not block, each waited for at once",
+	name: "cg-isend", doc: "the same with nonblocking sends, each awaited at once",
 	sends: alike(dimensions), buffers: func(int) int { return 2 }, check: powerOfTwo,
 	begin: func(p *player) (func(int) error, error) {
 		return p.hypercube(func(to, tag, k int, buf []byte) error {
@@ -59,31 +59,31 @@ func (p *player) hypercube(send func(to, tag, k int, buf []byte) error) (func(in
 
 func powerOfTwo(c *Config) error {
 	if n := c.Ranks(); n&(n-1) != 0 {
-		return fmt.Errorf("%w: %s among %d ranks: expected a power of two, as its partners are those of a hypercube", drivers.ErrConfig, c.Workload, n)
+		return fmt.Errorf("%w: %s among %d ranks: expected a power of two, because the partners form a hypercube", drivers.ErrConfig, c.Workload, n)
 	}
 	return nil
 }
 
 func dimensions(ranks int) int { return bits.Len(uint(ranks)) - 1 }
 
-// radix is RADIX: keys are dealt out by their digit, to one rank after the other. Of two ranks one
-// sends first and the other receives first, four messages at a time.
+// radix is RADIX: keys are distributed by their digit, to one rank after the other. Of two ranks
+// one sends first and the other receives first, four messages at a time.
 var radix = &app{
-	name: "radix", doc: "RADIX: keys are dealt out, four receives at a time between sends that block (SPEC, Figure 4.18)",
+	name: "radix", doc: "RADIX: keys are distributed, four receives at a time between blocking sends (SPEC, Figure 4.18)",
 	sends: radixSends, buffers: radixBuffers,
 	begin: func(p *player) (func(int) error, error) { return p.dealOut(func() {}, func() {}) },
 }
 
-// radixBeside and radixBehind have ranks compute as much, an eighth of what they do before: between
-// the receives and their wait, or behind that.
+// radixBeside and radixBehind add an eighth of the computation: between the receives and their
+// wait, or after it.
 var (
 	radixBeside = &app{
-		name: "radix-beside", doc: "the same with an eighth of a computation beside every four receives",
+		name: "radix-beside", doc: "the same with an eighth of the computation during every four receives",
 		sends: radixSends, buffers: radixBuffers,
 		begin: func(p *player) (func(int) error, error) { return p.dealOut(p.eighth, func() {}) },
 	}
 	radixBehind = &app{
-		name: "radix-behind", doc: "the same with it behind them",
+		name: "radix-behind", doc: "the same with an eighth of the computation after every four receives",
 		sends: radixSends, buffers: radixBuffers,
 		begin: func(p *player) (func(int) error, error) { return p.dealOut(func() {}, p.eighth) },
 	}
@@ -112,10 +112,10 @@ func (p *player) dealOut(beside, behind func()) (func(int) error, error) {
 	}, err
 }
 
-// atOnce is how many receives RADIX waits for together.
+// atOnce is the number of receives that RADIX waits for together.
 const atOnce = 4
 
-// deal exchanges keys with one rank: whoever has the lower number sends first.
+// deal exchanges keys with one rank; the rank with the lower number sends first.
 func (p *player) deal(peer, k int, out []byte, in [][]byte, beside, behind func()) error {
 	if peer == p.r.ID() {
 		return nil
@@ -152,5 +152,5 @@ func (p *player) deal(peer, k int, out []byte, in [][]byte, beside, behind func(
 	return sends()
 }
 
-// apps are all patterns.
+// apps lists all patterns.
 var apps = []*app{exchange1, exchange2, cg, cgIsend, bt, btSweeps, btSend, btPairs, btCrossed, lu, luNamed, luRound, luLate, luRoundLate, radix, radixBeside, radixBehind}

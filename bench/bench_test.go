@@ -143,7 +143,7 @@ func TestTruncationIsAnError(t *testing.T) {
 		return err
 	})
 	require.ErrorIs(t, err, host.ErrTruncated)
-	require.ErrorContains(t, err, "100 bytes from rank 0 with tag 1, the buffer holds 99")
+	require.ErrorContains(t, err, "100 bytes from rank 0 with tag 1, buffer of 99")
 }
 
 func TestBadCalls(t *testing.T) {
@@ -200,7 +200,7 @@ func TestVerdicts(t *testing.T) {
 	require.Equal(t, []string{
 		"rank 0: receive from rank 1 (tag 1): no matching message",
 		"rank 1: receive from rank 0 (tag 1): no matching message",
-		"rank 0: the circle closes",
+		"rank 0: closes the cycle",
 	}, v.Chain)
 
 	// Rank 1 has finished and never polls, so rank 0 runs out of credits: no protocol's fault.
@@ -220,7 +220,7 @@ func TestVerdicts(t *testing.T) {
 	require.ErrorAs(t, w.explain(err), &v)
 	require.Equal(t, HostBlocked, v.Class)
 	require.Contains(t, v.Error(), "waits for a credit")
-	require.Equal(t, "rank 1: finished; it sends nothing more and returns no credits", v.Chain[len(v.Chain)-1])
+	require.Equal(t, "rank 1: finished; sends no more messages and returns no credits", v.Chain[len(v.Chain)-1])
 
 	// If it had not, it would be.
 	hang.Procs[1].State = vtime.AwaitArrival
@@ -264,7 +264,7 @@ func TestLimitIsAVerdict(t *testing.T) {
 	require.ErrorAs(t, err, &v)
 	require.Equal(t, Limited, v.Class)
 	require.Equal(t, c.Limit, v.Limit)
-	require.Contains(t, v.Error(), "the limit of 20.00 µs of simulated time (--limit) is reached")
+	require.Contains(t, v.Error(), "limit of simulated time reached at 20.00 µs (--limit 20.00 µs)")
 	require.NotContains(t, v.Error(), "no progress")
 }
 
@@ -337,7 +337,7 @@ func TestMismatchSaysWhere(t *testing.T) {
 	require.ErrorAs(t, err, &m)
 	at := 1000 + host.HeaderBytes
 	require.Contains(t, err.Error(), fmt.Sprintf("byte 1000 is 0x%02x, expected 0x%02x", m.Got, m.Want))
-	require.Contains(t, err.Error(), fmt.Sprintf("byte %d of packet %d of %d; seen at cycle ", at%regs.VELOPayload, at/regs.VELOPayload+1, host.Packets(2000)))
+	require.Contains(t, err.Error(), fmt.Sprintf("byte %d of packet %d of %d; noticed at cycle ", at%regs.VELOPayload, at/regs.VELOPayload+1, host.Packets(2000)))
 	require.NotZero(t, m.Cycle)
 }
 

@@ -17,7 +17,7 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// BudgetConfig asks where the time of one packet goes.
+// BudgetConfig configures the measurement of one packet.
 type BudgetConfig struct {
 	Device   string
 	Size     int // bytes of the packet
@@ -32,13 +32,13 @@ type Budget struct {
 	Device  string `json:"device"`
 	Hops    int    `json:"hops"`
 	Bytes   int    `json:"bytes"`
-	Cold    bool   `json:"cold"` // nothing was translated before
+	Cold    bool   `json:"cold"` // no translation is cached
 	ClockPS int    `json:"clock_ps"`
 	Hash    string `json:"rtl_hash"`
 	Trips   []Trip `json:"trips"`
 }
 
-// A Trip is one packet's time. Its stages add up to Total, and so do its classes.
+// A Trip is the latency of one packet. Its stages add up to Total, and so do its classes.
 type Trip struct {
 	Name    string          `json:"name"`
 	Stages  []capture.Stage `json:"stages"`
@@ -55,7 +55,7 @@ type ClassTime struct {
 func (c *BudgetConfig) validate() error {
 	switch {
 	case c.Size < 1 || c.Size > regs.RMAMTU:
-		return fmt.Errorf("%w: a packet of %d bytes: expected 1 to %d, one fragment of an RMA put (VELO: up to %d)",
+		return fmt.Errorf("%w: packet of %d bytes: expected 1 to %d, one fragment of an RMA put (VELO: up to %d)",
 			drivers.ErrConfig, c.Size, regs.RMAMTU, regs.VELOPayload)
 	case c.Hops < 1 || c.Hops >= regs.NodeMax:
 		return fmt.Errorf("%w: %d hops: expected 1 to %d", drivers.ErrConfig, c.Hops, regs.NodeMax-1)
@@ -63,9 +63,9 @@ func (c *BudgetConfig) validate() error {
 	return nil
 }
 
-// uri is the device with its nodes in a row, so that hops are what was asked for.
+// uri returns the device with its nodes in a row of the requested number of hops.
 func (c *BudgetConfig) uri() string {
-	if c.Hops == 1 { // two nodes are a row in any case
+	if c.Hops == 1 { // two nodes always form a row
 		return c.Device
 	}
 	sep := "?"
@@ -75,8 +75,8 @@ func (c *BudgetConfig) uri() string {
 	return fmt.Sprintf("%s%sdims=%dx1", c.Device, sep, c.Hops+1)
 }
 
-// MeasureBudget sends one VELO packet, if it is not too long for one, and one
-// RMA put, each with nothing else under way, and attributes their time.
+// MeasureBudget sends one VELO packet, unless it is too long for one, and one RMA put on an idle
+// network, and divides their latency into stages.
 func MeasureBudget(ctx context.Context, c BudgetConfig) (b *Budget, err error) {
 	if err := c.validate(); err != nil {
 		return nil, err
@@ -115,13 +115,13 @@ func MeasureBudget(ctx context.Context, c BudgetConfig) (b *Budget, err error) {
 	return b, nil
 }
 
-// A node's memory.
+// Layout of a node's memory.
 const (
 	budgetMailbox = 0x0000
 	budgetSlots   = 16
 	budgetRing    = 0x1000
 	budgetNotis   = 16
-	budgetWatched = 0x2000 // mailbox and ring lie below
+	budgetWatched = 0x2000 // mailbox and ring are below
 	budgetData    = 0x2000
 	budgetATU     = 0x4000
 	budgetMemory  = 0x10000
@@ -144,7 +144,7 @@ type budgetRig struct {
 func (r *budgetRig) open(sys drivers.System) error {
 	timed, ok := sys.(drivers.Timed)
 	if !ok {
-		return fmt.Errorf("%w: %s has no simulated time, in which a packet is followed", drivers.ErrNotSupported, r.c.Device)
+		return fmt.Errorf("%w: %s has no simulated time, which the measurement needs", drivers.ErrNotSupported, r.c.Device)
 	}
 	cost := r.c.Cost
 	r.sys = timed
@@ -186,7 +186,7 @@ func (r *budgetRig) openRMA(i int, a velo.Addr) error {
 	return nil
 }
 
-// settle lets everything under way arrive: the network is idle then.
+// settle waits until the network is idle.
 func (r *budgetRig) settle() error {
 	for {
 		if err := r.sys.Run(drivers.Forever, &r.stop); err != nil || len(r.stop.Fired) == 0 {
@@ -195,7 +195,7 @@ func (r *budgetRig) settle() error {
 	}
 }
 
-// measure sends two packets, the first to warm everything up, and follows the second.
+// measure sends two packets, the first as warm-up, and measures the second.
 func (r *budgetRig) measure(name string, isRMA bool) (*Trip, error) {
 	t := capture.Trip{RMA: isRMA, Src: r.at[0].Node, Dst: r.at[1].Node, ClockPS: r.sys.Info().ClockPS}
 	send := r.packet
@@ -222,7 +222,7 @@ func (r *budgetRig) measure(name string, isRMA bool) (*Trip, error) {
 	return newTrip(name, stages, t.End-t.Start), nil
 }
 
-// send runs one packet from call to receipt and notes both times.
+// send runs one packet from call to receipt and records both times.
 func (r *budgetRig) send(t *capture.Trip, how func(t *capture.Trip, i int) error) error {
 	if err := r.kernel.Run(func(i int) error { return how(t, i) }); err != nil {
 		return err
@@ -230,7 +230,7 @@ func (r *budgetRig) send(t *capture.Trip, how func(t *capture.Trip, i int) error
 	return r.settle()
 }
 
-// payload is what the packet carries; never twice the same.
+// payload returns the packet's bytes, different for each packet.
 func (r *budgetRig) payload() []byte {
 	b := make([]byte, r.c.Size)
 	for i := range b {
@@ -271,13 +271,13 @@ func (r *budgetRig) put(t *capture.Trip, i int) error {
 		case ev.Err != nil:
 			return true, ev.Err
 		case !bytes.Equal(from, to):
-			return true, errors.New("the bytes at the target are not those of the origin")
+			return true, errors.New("the bytes at the target differ from those at the origin")
 		}
 		return true, nil
 	}, r.c.Cost.Take)
 }
 
-// await polls as a rank does: it sleeps while there is nothing.
+// await polls as a rank does: it sleeps while there is nothing to receive.
 func (r *budgetRig) await(t *capture.Trip, poll func() (bool, error), take drivers.Time) error {
 	p := r.proc[1]
 	for {

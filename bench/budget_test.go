@@ -77,9 +77,9 @@ func TestBudgetFollowsItsCause(t *testing.T) {
 
 func TestBudgetRefuses(t *testing.T) {
 	for want, c := range map[string]BudgetConfig{
-		"a packet of 0 bytes: expected 1 to 256":   {Device: "ideal:", Size: 0, Hops: 1},
-		"a packet of 257 bytes: expected 1 to 256": {Device: "ideal:", Size: 257, Hops: 1},
-		"0 hops: expected 1 to 63":                 {Device: "ideal:", Size: 8},
+		"packet of 0 bytes: expected 1 to 256":   {Device: "ideal:", Size: 0, Hops: 1},
+		"packet of 257 bytes: expected 1 to 256": {Device: "ideal:", Size: 257, Hops: 1},
+		"0 hops: expected 1 to 63":               {Device: "ideal:", Size: 8},
 	} {
 		_, err := MeasureBudget(context.Background(), c)
 		require.ErrorIs(t, err, drivers.ErrConfig)

@@ -7,12 +7,13 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// An exchange is a collective as a workload: what it needs, and what one iteration does and checks.
+// An exchange is a collective as a workload: its requirements, and the function and the check of
+// one iteration.
 type exchange struct {
 	kind host.Collective
 	doc  string
-	// blocks is how many buffers of the message's length a rank holds, messages how many messages
-	// there are if everybody talks to everybody directly.
+	// blocks returns the number of buffers of the message's length per rank, messages the number of
+	// messages of the linear algorithm.
 	blocks   func(ranks int) int
 	messages func(ranks int) int
 }
@@ -21,18 +22,18 @@ func fromOne(ranks int) int { return ranks - 1 }
 func fromAll(ranks int) int { return ranks * (ranks - 1) }
 
 var exchanges = []exchange{
-	{host.Allgather, "every rank gets a block of every other", func(p int) int { return p + 1 }, fromAll},
-	{host.Allreduce, "the sum of all ranks' numbers at all ranks", func(int) int { return 1 }, func(p int) int { return 2 * (p - 1) }},
-	{host.Barrier, "nobody leaves before everybody has come", func(int) int { return 1 }, fromAll},
-	{host.Bcast, "rank 0 gives all ranks one message", func(int) int { return 1 }, fromOne},
-	{host.Gather, "rank 0 gets a block of every rank", func(p int) int { return p + 1 }, fromOne},
-	{host.Reduce, "the sum of all ranks' numbers at rank 0", func(int) int { return 1 }, fromOne},
-	{host.ReduceScatter, "the sum of all ranks' numbers, a part of it at each rank", func(int) int { return 2 }, fromOne},
-	{host.Scatter, "every rank gets its block of rank 0's", func(p int) int { return p + 1 }, fromOne},
+	{host.Allgather, "every rank receives a block from every other", func(p int) int { return p + 1 }, fromAll},
+	{host.Allreduce, "every rank receives the sum of all ranks' numbers", func(int) int { return 1 }, func(p int) int { return 2 * (p - 1) }},
+	{host.Barrier, "no rank leaves before all ranks have entered", func(int) int { return 1 }, fromAll},
+	{host.Bcast, "rank 0 sends one message to all ranks", func(int) int { return 1 }, fromOne},
+	{host.Gather, "rank 0 receives a block from every rank", func(p int) int { return p + 1 }, fromOne},
+	{host.Reduce, "rank 0 receives the sum of all ranks' numbers", func(int) int { return 1 }, fromOne},
+	{host.ReduceScatter, "every rank receives a part of the sum of all ranks' numbers", func(int) int { return 2 }, fromOne},
+	{host.Scatter, "every rank receives its block from rank 0", func(p int) int { return p + 1 }, fromOne},
 }
 
-// workload makes one of an exchange. Its iterations end in a barrier: else the next one would begin
-// at some ranks in the middle of this one.
+// workload makes a workload of an exchange. Each iteration ends in a barrier; otherwise the next
+// one would begin at some ranks before this one has ended.
 func (e *exchange) workload() *Workload {
 	size := 1024
 	if e.kind == host.Barrier {
@@ -75,7 +76,7 @@ func (e *exchange) check(c *Config) error {
 		switch e.kind {
 		case host.Barrier:
 			if n != 0 {
-				return fmt.Errorf("%w: a barrier of %d bytes: expected 0", drivers.ErrConfig, n)
+				return fmt.Errorf("%w: barrier of %d bytes: expected 0", drivers.ErrConfig, n)
 			}
 		case host.Reduce, host.Allreduce, host.ReduceScatter:
 			if n%ElementBytes != 0 {
@@ -86,18 +87,18 @@ func (e *exchange) check(c *Config) error {
 	return nil
 }
 
-// checkAlgorithm refuses what is no algorithm of the workload's collective.
+// checkAlgorithm returns an error if the algorithm is not one of the workload's collective.
 func (wl *Workload) checkAlgorithm(c *Config) error {
 	switch {
 	case c.Algorithm == "":
 		return nil
 	case !wl.collective:
-		return fmt.Errorf("%w: algorithm %q of %s, which is no collective", drivers.ErrConfig, c.Algorithm, wl.Name)
+		return fmt.Errorf("%w: algorithm %q for %s, which is not a collective: remove the algorithm", drivers.ErrConfig, c.Algorithm, wl.Name)
 	}
 	return wl.kind.Check(c.Algorithm)
 }
 
-// algorithm is how a collective is done; empty for other workloads.
+// algorithm returns the algorithm of a collective; empty for other workloads.
 func (wl *Workload) algorithm(c *Config, n int) string {
 	switch {
 	case !wl.collective || c.Algorithm != "":

@@ -7,27 +7,27 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Congestion compares a hotspot with slow memory with the same flows into fast
-// memory, for several bounds on what a receiver asks for at a time.
+// A Congestion compares hotspot with slow memory with the same flows into fast memory, for several
+// limits of the outstanding gets of a receiver.
 type Congestion struct {
 	Config Config          `json:"config"`
 	Info   drivers.Info    `json:"device"`
 	Rows   []CongestionRow `json:"rows"`
-	// Links and NICs show where the network stands in the first row's limited run.
+	// Links and NICs describe the congestion in the limited run of the first row.
 	Links []HeldLink `json:"links"`
 	NICs  []NIC      `json:"nics"`
-	// Flows are those of the first row: between the same ranks in Fast and Slow.
+	// Flows of the first row, between the same ranks in Fast and Slow.
 	Fast []FlowResult `json:"flows_fast"`
 	Slow []FlowResult `json:"flows_slow"`
-	// What all runs together verified and simulated.
+	// Sums over all runs.
 	Verified uint64       `json:"verified_bytes"`
 	End      drivers.Time `json:"end_ps"`
 	Cycles   uint64       `json:"cycles"`
 }
 
-// A CongestionRow holds the classes of flows at one bound.
+// A CongestionRow holds the classes of flows for one limit.
 type CongestionRow struct {
-	Outstanding int         `json:"outstanding"` // gets under way per receiver; 0: the protocol has no bound
+	Outstanding int         `json:"outstanding"` // outstanding gets per receiver; 0: the protocol has no limit
 	Classes     []ClassRate `json:"classes"`
 }
 
@@ -39,7 +39,7 @@ type ClassRate struct {
 	Slow  float64 `json:"slow_mb_per_s"` // with it
 }
 
-// Ratio is what the limiter leaves.
+// Ratio returns the share of throughput that remains with the limiter.
 func (r ClassRate) Ratio() float64 {
 	if r.Fast == 0 {
 		return 0
@@ -47,7 +47,7 @@ func (r ClassRate) Ratio() float64 {
 	return r.Slow / r.Fast
 }
 
-// Class gives the rate of a class, if there are such flows.
+// Class returns the rate of a class, if it has flows.
 func (r *CongestionRow) Class(name string) (ClassRate, bool) {
 	for _, c := range r.Classes {
 		if c.Class == name {
@@ -57,8 +57,8 @@ func (r *CongestionRow) Class(name string) (ClassRate, bool) {
 	return ClassRate{}, false
 }
 
-// congestionSizes and the rest are what a hotspot with slow memory does unless
-// told otherwise: long enough for a tree to grow and to stand.
+// congestionSizes and the following are the defaults of hotspot with slow memory: long enough for a
+// congestion tree to grow to its full size.
 var congestionSizes = []int{16 << 10}
 
 const (
@@ -66,8 +66,8 @@ const (
 	congestionWarmup     = 2
 )
 
-// Congest runs hotspot with slow memory, each bound in outstanding with and
-// without the limiter, all in the same plan of flows.
+// Congest runs hotspot with slow memory with and without the limiter, for each limit in
+// outstanding, with the same plan of flows.
 func Congest(ctx context.Context, c Config, outstanding []int) (*Congestion, error) {
 	if err := c.completeCongestion(); err != nil {
 		return nil, err
@@ -125,18 +125,18 @@ func (c *Config) completeCongestion() error {
 	}
 	switch {
 	case len(c.NVM) == 0:
-		return fmt.Errorf("%w: no node with slow memory: name one, as in 5:1/8", drivers.ErrConfig)
+		return fmt.Errorf("%w: no node with slow memory: specify one, such as 5:1/8", drivers.ErrConfig)
 	case len(c.Sizes) != 1:
-		return fmt.Errorf("%w: %d message sizes: hotspot with slow memory compares runs of one", drivers.ErrConfig, len(c.Sizes))
+		return fmt.Errorf("%w: %d message sizes: expected one for hotspot with slow memory", drivers.ErrConfig, len(c.Sizes))
 	case c.Hot < 0:
 		return fmt.Errorf("%w: %d hot senders: expected at least 1", drivers.ErrConfig, c.Hot)
 	case c.Pcap != nil || c.Record != nil || c.Waves != nil || c.Checkpoints != nil || c.Blocks:
-		return fmt.Errorf("%w: hotspot with slow memory is several runs: captures, logs, waves and blocks show one; use another workload with --nvm for them", drivers.ErrConfig)
+		return fmt.Errorf("%w: hotspot with slow memory consists of several runs, captures, logs, waves and blocks need a single one: use another workload with --nvm", drivers.ErrConfig)
 	}
 	return nil
 }
 
-// unlimited keeps the plan of flows and takes the limits off.
+// unlimited returns the same nodes without limits, for the same plan of flows.
 func unlimited(list []NVM) []NVM {
 	fast := make([]NVM, len(list))
 	for i, n := range list {
@@ -146,12 +146,12 @@ func unlimited(list []NVM) []NVM {
 	return fast
 }
 
-// progressOf shows several runs as one. The messages of hot flows are not steps.
+// progressOf combines the progress of several runs. Messages of hot flows do not count as steps.
 func progressOf(step func(done, of int), run, runs, each int) func(done, of int) {
 	return func(done, _ int) { step(run*each+min(done, each), runs*each) }
 }
 
-// classRates pairs the means of the flows of each class.
+// classRates returns the mean throughput of each class in both runs.
 func classRates(fast, slow []FlowResult) (list []ClassRate) {
 	for _, class := range []string{HotFlow, VictimFlow, ClearFlow} {
 		r := ClassRate{Class: class}

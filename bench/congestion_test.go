@@ -187,7 +187,7 @@ func TestCongestRefusals(t *testing.T) {
 		"no node with slow memory": func(c *Config) { c.NVM = nil },
 		"2 message sizes":          func(c *Config) { c.Sizes = []int{5000, 6000} },
 		"-1 hot senders":           func(c *Config) { c.Hot = -1 },
-		"is several runs":          func(c *Config) { c.Blocks = true },
+		"consists of several runs": func(c *Config) { c.Blocks = true },
 		"hot senders for each":     func(c *Config) { c.Hot = 9 },
 	} {
 		c := fastFlows(host.RGET, 1)

@@ -8,25 +8,24 @@ import (
 	"github.com/nicloop/nicloop/host/threshold"
 )
 
-// Thresholds say how messages beyond host.EagerMax may be eager (package threshold).
+// Thresholds configure eager messages longer than host.EagerMax (package threshold).
 type Thresholds struct {
-	// Threshold is that of all pairs; 0: each pair has its own, which changes.
+	// Threshold is the fixed threshold of all pairs; 0: each pair adapts its own.
 	Threshold int `json:"threshold_bytes"`
-	// All pairs have it, and their buffers, from the start; otherwise from their first such message
-	// on.
+	// All allocates the buffers of all pairs at the start instead of at their first such message.
 	All bool `json:"from_the_start,omitempty"`
-	// Buffers is the memory of a rank for what others send.
+	// Buffers is the memory in bytes that a rank provides for messages of others.
 	Buffers int `json:"buffer_bytes"`
-	// Partial is the handshake that stops a channel, instead of the full in-band one.
+	// Partial selects the handshake that pauses a channel, instead of the full in-band one.
 	Partial bool `json:"partial_in_band,omitempty"`
-	// NotReady puts messages where their receives are as soon as these are ready, and asks again until
-	// then: there are no buffers.
+	// NotReady puts messages into the buffers of their receives as soon as these are posted, and
+	// retries until then; there are no other buffers.
 	NotReady bool `json:"receiver_not_ready,omitempty"`
-	// Idle is for how long a buffer is not used before it is taken back; 0: for ever.
+	// Idle is the time after which an unused buffer is released; 0: never.
 	Idle drivers.Time `json:"idle_ps,omitempty"`
 }
 
-// DefaultThresholds are thresholds that change, with memory for many of them.
+// DefaultThresholds returns adaptive thresholds, with memory for many of them.
 func DefaultThresholds() Thresholds {
 	return Thresholds{Buffers: 4 << 20, Idle: 2 * drivers.Millisecond}
 }
@@ -45,7 +44,7 @@ func (e *Thresholds) host() *host.Eager {
 	return h
 }
 
-// maxEagerBuffers keeps a node's memory within reason.
+// maxEagerBuffers bounds a node's memory.
 const maxEagerBuffers = 64 << 20
 
 func (e *Thresholds) validate() error {
@@ -53,43 +52,43 @@ func (e *Thresholds) validate() error {
 	case e == nil:
 		return nil
 	case e.Threshold != 0 && e.Threshold <= host.EagerMax || e.Threshold < 0:
-		return fmt.Errorf("%w: an eager threshold of %d bytes: expected more than the %d that VELO carries", drivers.ErrConfig, e.Threshold, host.EagerMax)
+		return fmt.Errorf("%w: eager threshold of %d bytes: expected more than %d, the limit of VELO", drivers.ErrConfig, e.Threshold, host.EagerMax)
 	case e.NotReady && (e.Partial || e.Threshold != 0):
-		return fmt.Errorf("%w: receivers that are not ready have no buffers: expected neither a fixed threshold nor another handshake", drivers.ErrConfig)
+		return fmt.Errorf("%w: not-ready receivers have no buffers: expected neither a fixed threshold nor another handshake", drivers.ErrConfig)
 	case e.Buffers < 1 || e.Buffers > maxEagerBuffers:
 		return fmt.Errorf("%w: %d bytes of eager buffers: expected 1 to %d", drivers.ErrConfig, e.Buffers, maxEagerBuffers)
 	case e.Idle < 0:
-		return fmt.Errorf("%w: eager buffers that are idle for %d ps: expected 0 or more", drivers.ErrConfig, e.Idle)
+		return fmt.Errorf("%w: idle time of eager buffers of %d ps: expected 0 or more", drivers.ErrConfig, e.Idle)
 	}
 	return nil
 }
 
-// An EagerRank is what the channels of a rank have done since the world began.
+// An EagerRank holds the counters of a rank's channels since the world began.
 type EagerRank struct {
 	Rank      int    `json:"rank"`
-	Threshold int    `json:"greatest_threshold_bytes"` // of any of its channels
-	Switches  uint64 `json:"switches"`                 // changes that are over, whoever began them
+	Threshold int    `json:"greatest_threshold_bytes"` // largest of its channels
+	Switches  uint64 `json:"switches"`                 // completed changes, begun by either side
 	Refused   uint64 `json:"refused"`
 	Buffered  uint64 `json:"buffered_messages"`
-	Short     uint64 `json:"short_of_buffers"` // messages that found no buffer though one would have been long enough
+	Short     uint64 `json:"short_of_buffers"` // messages without a free buffer, although the buffer size would suffice
 	Grown     uint64 `json:"buffers_granted"`
 	Shrunk    uint64 `json:"buffers_taken_back"`
-	Bytes     int    `json:"buffer_bytes"` // now
+	Bytes     int    `json:"buffer_bytes"` // currently allocated
 	Most      int    `json:"most_buffer_bytes"`
-	// Longest is the longest change that it began, Switching all of them together, from the request to
-	// the last acknowledgement.
+	// Longest is the duration of the longest change that the rank began, Switching the sum of all,
+	// from the request to the last acknowledgement.
 	Longest   drivers.Time `json:"longest_switch_ps"`
 	Switching drivers.Time `json:"all_switches_ps"`
 	Begun     uint64       `json:"switches_begun"`
-	// Spent is what its core did for all that.
+	// Spent is the core time of changes.
 	Spent drivers.Time `json:"core_ps"`
-	// Freeing is what it did to say and hear that buffers may be used again.
+	// Freeing is the core time of messages that return buffers.
 	Freeing drivers.Time `json:"freeing_ps"`
-	// Streams is what was put before receivers were known to be ready; nil: nothing.
+	// Streams counts puts to receivers that were not known to be ready; nil: none.
 	Streams *threshold.StreamStats `json:"streams,omitempty"`
 }
 
-// eagerRanks reads what the channels did; nil: there are none.
+// eagerRanks returns the counters of the channels; nil: there are none.
 func (w *World) eagerRanks() (list []EagerRank) {
 	for i, r := range w.Ranks {
 		s, ok := r.EagerStats()

@@ -8,39 +8,41 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// What applications do that exchange the borders of their parts of space, in steps: all receives,
-// all sends, computation, one wait for all of them, and an allreduce (ADAPT, section 2.3).
+// Workloads of applications that exchange the borders of their parts of space in steps: all
+// receives, all sends, computation, one wait for all of them, and an allreduce (ADAPT, section
+// 2.3).
 
-// An edge is what a rank exchanges with a neighbour in a step: a message each way. Tags tell apart
-// the edges of two ranks that are neighbours several times.
+// An edge is one message each way between a rank and a neighbour in a step. Tags distinguish the
+// edges of two ranks that are neighbours more than once.
 type edge struct {
 	peer          int
 	outTag, inTag int
 	out, in       int // bytes
 }
 
-// An Exchange is the time of a step, the mean of all ranks and steps.
+// An Exchange holds the times of a step, averaged over all ranks and steps.
 type Exchange struct {
 	Computation drivers.Time `json:"computation_ps"`
-	// Alone is a step without computation; Overall one with it. Both are without the allreduce.
+	// Alone is the time of a step without computation, Overall with computation; both exclude the
+	// allreduce.
 	Alone   drivers.Time `json:"alone_ps,omitempty"`
 	Overall drivers.Time `json:"overall_ps"`
-	// Begin is what the calls take that begin messages, Wait what is left of the messages after the
+	// Begin is the time of the calls that begin messages, Wait the time spent waiting after the
 	// computation.
 	Begin drivers.Time `json:"begin_ps"`
 	Wait  drivers.Time `json:"wait_ps"`
-	// Overlap is the part of Alone that is hidden behind the computation.
+	// Overlap is the share of Alone that is hidden by the computation.
 	Overlap float64 `json:"overlap_share,omitempty"`
 }
 
-// stepTimes are those of a rank, over all its steps.
+// stepTimes sums the times of a rank over its steps.
 type stepTimes struct {
-	computation                 drivers.Time // of one, the same at all ranks
+	computation                 drivers.Time // of one step, equal at all ranks
 	alone, overall, begin, wait drivers.Time
 	steps                       int
 }
 
-// A stepper does the steps of one rank.
+// A stepper executes the steps of one rank.
 type stepper struct {
 	t       *task
 	r       *host.Rank
@@ -63,13 +65,13 @@ func (t *task) newStepper(r *host.Rank, edges, n int) (*stepper, error) {
 	return s, nil
 }
 
-// IsExchange tells whether a workload exchanges borders in steps, beside Config.Compute.
+// IsExchange reports whether a workload exchanges borders in steps, with Config.Compute.
 func IsExchange(workload string) bool {
 	wl, err := FindWorkload(workload)
 	return err == nil && wl.steps
 }
 
-// step exchanges what edges says beside a computation, verifies it, and reduces over all ranks.
+// step exchanges the edges during a computation, verifies the messages, and reduces over all ranks.
 func (s *stepper) step(k int, edges []edge, compute drivers.Time, into *stepTimes) error {
 	t, r := s.t, s.r
 	for i, e := range edges {
@@ -111,12 +113,12 @@ func (s *stepper) step(k int, edges []edge, compute drivers.Time, into *stepTime
 	return s.reduce(k)
 }
 
-// tags is more than a step has.
+// tags exceeds the number of tags of a step.
 const tags = 32
 
 func (s *stepper) number(k, tag int) int { return k*tags + tag }
 
-// reduce is what the ranks agree on at the end of a step.
+// reduce is the allreduce at the end of a step.
 func (s *stepper) reduce(k int) error {
 	n := uint64(s.r.Size())
 	binary.LittleEndian.PutUint64(s.sum[:], uint64(k+s.r.ID()))
@@ -129,7 +131,7 @@ func (s *stepper) reduce(k int) error {
 	return nil
 }
 
-// exchange adds up what the ranks have measured.
+// exchange averages the measurements of the ranks.
 func (t *task) exchange() *Exchange {
 	var sum stepTimes
 	for _, s := range t.steps {
@@ -143,10 +145,10 @@ func (t *task) exchange() *Exchange {
 	return x
 }
 
-// space is ranks on a grid whose ends meet.
+// space is a periodic 3D grid of ranks.
 type space [3]int
 
-// spaceOf is the grid for so many ranks whose sides differ least.
+// spaceOf returns the grid whose sides differ least.
 func spaceOf(ranks int) (best space) {
 	least := -1
 	for x := 1; x*x*x <= ranks; x++ {
@@ -159,7 +161,7 @@ func spaceOf(ranks int) (best space) {
 	return best
 }
 
-// faces are the neighbours of a rank: two in each dimension that is longer than 1. A message in
+// faces returns the neighbours of a rank: two in each dimension longer than 1. A message in
 // direction d has tag d.
 func (s space) faces(rank int) (list []edge) {
 	at := [3]int{rank % s[0], rank / s[0] % s[1], rank / s[0] / s[1]}

@@ -100,7 +100,7 @@ func TestOverlapOfSteps(t *testing.T) {
 
 func TestBadThresholds(t *testing.T) {
 	for want, e := range map[string]Thresholds{
-		"expected more than the 2048": {Threshold: 2048, Buffers: 1}, "expected 1 to 67108864": {}, "idle for -1 ps": {Buffers: 1, Idle: -1},
+		"expected more than 2048": {Threshold: 2048, Buffers: 1}, "expected 1 to 67108864": {}, "idle time of eager buffers of -1 ps": {Buffers: 1, Idle: -1},
 	} {
 		c := Default("stencil")
 		c.Sizes, c.Iterations, c.Eager = []int{4096}, 1, &e

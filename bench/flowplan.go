@@ -20,24 +20,24 @@ const (
 	ClearFlow = "clear"
 )
 
-// A flow is what one node sends: every process p of it sends to process p of the other.
+// A flow is the traffic of one node: every process p of it sends to process p of the destination.
 type flow struct {
 	from, to int
 	class    string
 }
 
-// A hop is a wire: the router that it leaves, and its port there. On a mesh that is the node's, and
+// A hop is a wire: the router that drives it, and the port. On a mesh the router is the node's, and
 // ports are 1 +X, 2 -X, 3 +Y, …
 type hop struct{ router, port int }
 
-// routes are those of a network.
+// routes computes routes of a network.
 type routes struct {
 	fabric.Topology
-	nodes  int   // that have a NIC: the first
-	stands []int // router by node
+	nodes  int   // number of nodes; they come first
+	stands []int // router of each node
 }
 
-// routesOf are the routes that a device has while nobody has changed them.
+// routesOf returns the default routes of a device.
 func routesOf(info drivers.Info) (*routes, error) {
 	var t fabric.Topology
 	switch {
@@ -73,7 +73,7 @@ func newRoutes(t fabric.Topology) *routes {
 	return w
 }
 
-// path adds the wires between two nodes to a list.
+// path appends the wires between two nodes to a list.
 func (w *routes) path(list []hop, from, to int) []hop {
 	for at := w.stands[from]; at != w.stands[to]; {
 		port := w.Port(at, to)
@@ -83,15 +83,15 @@ func (w *routes) path(list []hop, from, to int) []hop {
 	return list
 }
 
-// planFlows gives every fast node a flow. The ones farthest from a slow node send
-// to it. The others send past it: again and again, of all pairs of nodes that do
-// not send and do not receive yet, the one whose way has most links in common with
-// the hot flows becomes a flow. So no two of them meet at their ends.
+// planFlows gives every fast node a flow. The ones farthest from a slow node send to it. The others
+// send past it: repeatedly, among all pairs of nodes that do not send and do not receive yet, the
+// pair whose route shares most links with the hot flows becomes a flow. So no two flows share an
+// end.
 func planFlows(w *routes, slow []int, hot int) ([]flow, error) {
 	nodes := w.nodes
 	sends := make([]bool, nodes)
 	for _, s := range slow {
-		sends[s] = true // slow nodes only receive
+		sends[s] = true // slow nodes do not send
 	}
 	var flows []flow
 	taken := map[hop]bool{}
@@ -119,7 +119,7 @@ func planFlows(w *routes, slow []int, hot int) ([]flow, error) {
 	return append(flows, past...), nil
 }
 
-// farthest is the node with most hops to s among those that do not send yet, or -1.
+// farthest returns the node with most hops to s among those without a flow, or -1.
 func farthest(w *routes, sends []bool, s int) int {
 	best, most := -1, 0
 	var path []hop
@@ -134,13 +134,13 @@ func farthest(w *routes, sends []bool, s int) int {
 	return best
 }
 
-// A candidate is a pair of nodes that may get a flow; of 4,096 nodes there are 16 million.
+// A candidate is a pair of nodes that may become a flow; 4,096 nodes have 16 million pairs.
 type candidate struct {
 	from, to       uint16
-	shared, length uint16 // wires: those with hot flows, and all; a line of nodes has as many as nodes
+	shared, length uint16 // number of wires shared with hot flows, and of all
 }
 
-// flowsPast pairs the nodes that are left; victims come first.
+// flowsPast pairs the remaining nodes, victims first.
 func flowsPast(w *routes, sends, receives []bool, taken map[hop]bool) (flows []flow) {
 	pairs := pairsPast(w, sends, receives, taken)
 	slices.SortStableFunc(pairs, func(a, b candidate) int {

@@ -9,29 +9,30 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// flowWindow is how many messages of a flow are under way.
+// flowWindow is the number of messages of a flow in flight.
 const flowWindow = 4
 
-// traffic is what the ranks of a hotspot with slow memory share: the plan, and
-// what came of it. They may run on several threads, so each writes what is its own, and
-// that the victims have all is news to the others only when it is vtime.Window cycles old.
+// traffic is shared by the ranks of a hotspot with slow memory: the plan and the results. Ranks may
+// run on several threads, so each writes only its own part, and sees the end of the victims only
+// after vtime.Window cycles.
 type traffic struct {
 	flows   []flow
 	pairs   []pairTraffic // of flow i / Procs, process i % Procs
 	starts  []start       // by rank
-	victims atomic.Int64  // flows that have not received all; hot ones go on until there are none
-	ended   atomic.Uint64 // cycle in which the last of them so far did
+	victims atomic.Int64  // number of unfinished victim flows; hot flows continue until it is 0
+	ended   atomic.Uint64 // cycle in which the last finished so far
 	held    *heldLinks
 	cycle   func(rank int) uint64
 }
 
-// A start is when a rank was ready.
+// A start is the time at which a rank was ready.
 type start struct {
 	at    drivers.Time
 	cycle uint64
 }
 
-// pairTraffic is one flow between two processes; one writes what was sent, the other the rest.
+// pairTraffic is one flow between two processes. The sender writes what was sent, the receiver the
+// rest.
 type pairTraffic struct {
 	flow
 	rankFrom, rankTo int
@@ -41,7 +42,7 @@ type pairTraffic struct {
 	start, end       drivers.Time
 }
 
-// FlowResult is what one flow between two ranks got.
+// FlowResult is the throughput of one flow between two ranks.
 type FlowResult struct {
 	From    int          `json:"from"` // ranks
 	To      int          `json:"to"`
@@ -80,17 +81,17 @@ func (w *World) newTraffic() (*traffic, error) {
 	return f, nil
 }
 
-// results gives the throughput of every flow.
+// results returns the throughput of every flow.
 func (f *traffic) results() (list []FlowResult) {
 	if f == nil {
 		return nil
 	}
 	for _, l := range f.pairs {
-		if l.start == 0 { // no message to warm up
+		if l.start == 0 { // no warm-up message
 			l.start = f.ready().at
 		}
 		r := FlowResult{From: l.rankFrom, To: l.rankTo, Class: l.class, Bytes: l.bytes}
-		if l.end > 0 { // else nothing came after the warm-up
+		if l.end > 0 { // otherwise nothing arrived after the warm-up
 			r.Elapsed = l.end - l.start
 		}
 		if r.Elapsed > 0 {
@@ -101,7 +102,7 @@ func (f *traffic) results() (list []FlowResult) {
 	return list
 }
 
-// An outstanding message of one flow at one rank has a buffer and the request that uses it.
+// An outstanding is a message of a flow at one rank: its buffer and its request.
 type outstanding struct {
 	pair    *pairTraffic
 	buf     []byte
@@ -109,8 +110,7 @@ type outstanding struct {
 	receive bool
 }
 
-// pump keeps flowWindow messages of each of a rank's flows under way until the
-// flows are over.
+// pump keeps flowWindow messages of each of a rank's flows in flight until the flows are over.
 type pump struct {
 	t        *task
 	r        *host.Rank
@@ -148,7 +148,7 @@ func (t *task) congest(r *host.Rank, n int) error {
 	return nil
 }
 
-// begin notes when a rank starts its flows.
+// begin records when a rank starts its flows.
 func (f *traffic) begin(r *host.Rank) {
 	if f.held != nil {
 		f.held.on = true
@@ -156,7 +156,7 @@ func (f *traffic) begin(r *host.Rank) {
 	f.starts[r.ID()] = start{r.Now(), f.cycle(r.ID())}
 }
 
-// ready is when the last rank was.
+// ready returns when the last rank was ready.
 func (f *traffic) ready() (last start) {
 	for _, s := range f.starts {
 		last.at, last.cycle = max(last.at, s.at), max(last.cycle, s.cycle)
@@ -164,7 +164,7 @@ func (f *traffic) ready() (last start) {
 	return last
 }
 
-// cycles are those of the measurement.
+// cycles returns the length of the measurement.
 func (f *traffic) cycles() uint64 { return f.ended.Load() - f.ready().cycle }
 
 func (p *pump) run() error {
@@ -185,7 +185,7 @@ func (p *pump) run() error {
 				return err
 			}
 			if st.Bytes == 0 {
-				continue // the sender has ended this one
+				continue // ended by the sender
 			}
 		}
 		if err := p.post(i); err != nil {
@@ -195,8 +195,8 @@ func (p *pump) run() error {
 	return nil
 }
 
-// post begins the next message with a buffer. A flow ends with one empty message
-// for every receive that waits for it.
+// post begins the next message with a buffer. A flow ends with one empty message for every receive
+// that waits for it.
 func (p *pump) post(i int) (err error) {
 	x := &p.messages[i]
 	switch {
@@ -205,7 +205,7 @@ func (p *pump) post(i int) (err error) {
 		x.pair.posted++
 		p.requests[i], err = p.r.Irecv(x.pair.rankFrom, tagApp, x.buf)
 	case x.buf == nil:
-		return nil // its end has been sent
+		return nil // the end has been sent
 	default:
 		x.k = x.pair.sent
 		x.pair.sent++
@@ -220,14 +220,14 @@ func (p *pump) post(i int) (err error) {
 	return err
 }
 
-// over tells whether a flow has sent enough: victims so many messages, hot ones
-// until the victims have got all theirs.
+// over reports whether a flow has sent enough: victims a fixed number of messages, hot flows until
+// the victims are done.
 func (p *pump) over(x *outstanding) bool {
 	enough := x.k >= p.t.c.Warmup+p.t.c.Iterations
 	return enough && (x.pair.class != HotFlow || p.t.traffic.over(p.r.ID()))
 }
 
-// arrived checks and counts one message.
+// arrived verifies and counts one message.
 func (p *pump) arrived(x *outstanding, st host.Status) error {
 	if st.Bytes == 0 {
 		return nil
@@ -259,7 +259,8 @@ func (p *pump) arrived(x *outstanding, st host.Status) error {
 	return nil
 }
 
-// victimDone tells that a rank has got all of a victim; the last ends the measurement.
+// victimDone records that a rank has received a whole victim flow; the last one ends the
+// measurement.
 func (f *traffic) victimDone(rank int) {
 	at := f.cycle(rank)
 	for was := f.ended.Load(); at > was && !f.ended.CompareAndSwap(was, at); was = f.ended.Load() {
@@ -269,8 +270,8 @@ func (f *traffic) victimDone(rank int) {
 	}
 }
 
-// over tells whether a rank knows that the victims have got all. One that is done now, on
-// another thread, may be counted already or not; it is no news before its time.
+// over reports whether a rank knows that the victims are done. A victim that ends at this time on
+// another thread may or may not be counted, but is ignored until its news may have arrived.
 func (f *traffic) over(rank int) bool {
 	return f.victims.Load() == 0 && f.ended.Load()+vtime.Window <= f.cycle(rank)
 }

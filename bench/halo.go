@@ -4,7 +4,7 @@ import "github.com/nicloop/nicloop/host"
 
 var halo = Workload{
 	Name:  "halo",
-	Doc:   "as molecular dynamics: 6 neighbours and 2 far partners that change, messages of many lengths beside a computation (ADAPT, section 5.3)",
+	Doc:   "like molecular dynamics: 6 neighbours and 2 changing far partners, messages of many lengths during a computation (ADAPT, section 5.3)",
 	Sizes: []int{32 << 10}, Iterations: 80, Warmup: 0, steps: true,
 	messages: func(c *Config) int { return c.Ranks() * (len(spaceOf(c.Ranks()).faces(0)) + far) },
 	buffers:  func(c *Config) int { return 2 * (len(spaceOf(c.Ranks()).faces(0)) + far) },
@@ -12,13 +12,13 @@ var halo = Workload{
 }
 
 const (
-	far      = 2  // partners that are no neighbours in space
-	epoch    = 20 // steps before they are others
-	farTag   = 8  // of the first of them
-	shortest = 8  // a message has at least one eighth of the longest
+	far      = 2  // number of partners that are not neighbours
+	epoch    = 20 // steps until far partners change
+	farTag   = 8  // tag of the first far partner
+	shortest = 8  // shortest message as a fraction of the longest
 )
 
-// halo walks through epochs. All ranks derive the same plan from the seed.
+// halo runs through epochs. All ranks derive the same plan from the seed.
 func (t *task) halo(r *host.Rank, n int) error {
 	faces := spaceOf(r.Size()).faces(r.ID())
 	s, err := t.newStepper(r, len(faces)+far, n)
@@ -36,7 +36,7 @@ func (t *task) halo(r *host.Rank, n int) error {
 	})
 }
 
-// haloEdges are those of a rank in a step.
+// haloEdges returns the edges of a rank in a step.
 func (t *task) haloEdges(faces []edge, r *host.Rank, n, k int) []edge {
 	edges := append([]edge{}, faces...)
 	for i := range far {
@@ -51,8 +51,8 @@ func (t *task) haloEdges(faces []edge, r *host.Rank, n, k int) []edge {
 	return edges
 }
 
-// partner is far partner i of a rank in an epoch: ranks are shuffled and paired. Itself: it has
-// none.
+// partner returns far partner i of a rank in an epoch: ranks are shuffled and paired. The rank
+// itself means none.
 func (t *task) partner(rank, ranks, epoch, i int) int {
 	x := pattern(t.c.Seed, epoch, i, -1)
 	order := make([]int, ranks)
@@ -73,8 +73,8 @@ func (t *task) partner(rank, ranks, epoch, i int) int {
 	return rank
 }
 
-// haloBytes is the length of a message: of each pair and direction one, which particles that move
-// change by up to an eighth.
+// haloBytes returns the length of a message: a base length per pair and direction, which moving
+// particles change by up to an eighth.
 func (t *task) haloBytes(n, from, to, tag, k int) int {
 	pair := pattern(t.c.Seed, from, to, -2-tag)
 	step := pattern(t.c.Seed, from, to, -64-k*tags-tag)

@@ -9,37 +9,36 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// heldLinks is a trace sink that finds where a network stands: a link is held
-// while a packet stands half way across it. A packet's flits come one a cycle
-// unless the buffer ahead of it is full (or another virtual channel takes the
-// wire for a cycle), so gaps between the flits of a packet are the congestion
-// tree, seen from the wires.
+// heldLinks is a trace sink that measures congestion: a link is held while a packet occupies it
+// partly transmitted. The flits of a packet follow each other without gaps unless the next buffer
+// is full (or another VC uses the wire for a cycle), so gaps inside packets show the congestion
+// tree.
 type heldLinks struct {
 	on    bool
-	links []heldLink // by node, point, class
-	ports []heldLink // of routers that are not the nodes': by router, port, class
+	links []heldLink // indexed by node, point, class
+	ports []heldLink // routers without nodes: indexed by router, port, class
 }
 
-// A heldLink is one class of one link, or of the way into a router.
+// A heldLink is one class of one link, or of the connection from a NIC into its router.
 type heldLink struct {
 	last drivers.Cycle
 	open bool // a head has passed, its tail has not
 	held uint64
-	// flits show that a link which is never held is in use.
+	// flits counts flits: a link that is never held may still be in use.
 	flits uint64
 }
 
 const (
 	heldPoints = 7        // injection and six links
-	heldPorts  = 128      // of a router that is not a node's, at most
-	classes    = regs.VCs // tori and Dragonflies have more channels of each
+	heldPorts  = 128      // maximum, of a router without nodes
+	classes    = regs.VCs // tori and Dragonflies have several VCs per class
 )
 
 func newHeldLinks(nodes int) *heldLinks {
 	return &heldLinks{links: make([]heldLink, nodes*heldPoints*classes)}
 }
 
-// link is that of an event, or nil.
+// link returns the link of an event, or nil.
 func (h *heldLinks) link(e *drivers.TraceEvent) *heldLink {
 	switch port := int(e.Point) - drivers.PointPort; {
 	case e.Point < heldPoints:
@@ -54,7 +53,7 @@ func (h *heldLinks) link(e *drivers.TraceEvent) *heldLink {
 	return nil
 }
 
-// Trace takes events.
+// Trace implements drivers.TraceSink.
 func (h *heldLinks) Trace(events []drivers.TraceEvent) error {
 	for i := range events {
 		e := &events[i]
@@ -73,22 +72,21 @@ func (h *heldLinks) Trace(events []drivers.TraceEvent) error {
 	return nil
 }
 
-// A HeldLink is a link on which packets stood.
+// A HeldLink is a link that packets occupied while they were blocked.
 type HeldLink struct {
-	// From is a node; on a topology whose routers are not the nodes', of all but the ways into them, a
-	// router.
+	// From is a node or, on a topology with routers apart from nodes, a router (except for links from
+	// a node into its router).
 	From int `json:"from"`
-	// Link is 0 for the way from a node into its router, else a port: 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6
-	// -Z where routers are the nodes'.
+	// Link is 0 for the connection from a node into its router, else a port: 1 +X, 2 -X, 3 +Y, 4 -Y,
+	// 5 +Z, 6 -Z where each node has a router.
 	Link  int     `json:"link"`
 	Class string  `json:"class"`      // of packets: velo, requests or answers
 	Held  float64 `json:"held_share"` // share of the time
 	Flits uint64  `json:"flits"`
 }
 
-// list gives all links that were used, the most held first. Where a packet
-// counts as held for another channel's flit, both share the wire: what is left
-// over the time itself is cut.
+// list returns all used links, the most held first. A packet also counts as held while a flit of
+// another VC uses the wire, so the sum is limited to the elapsed time.
 func (h *heldLinks) list(cycles uint64) (list []HeldLink) {
 	if cycles == 0 {
 		return nil
@@ -112,9 +110,9 @@ func (h *heldLinks) list(cycles uint64) (list []HeldLink) {
 	return list
 }
 
-// Wires gives what writes a link as what it joins: nodes, or routers that are not the nodes'.
+// Wires returns a function that names the ends of a link: nodes, or routers apart from nodes.
 func (c *Congestion) Wires() func(HeldLink) string {
-	w, err := routesOf(c.Info) // a network's routes take long to find
+	w, err := routesOf(c.Info) // computed once, because routes of a network take long
 	format := "%d>%d"
 	if c.Info.Topology != "" {
 		format = "router %d>%d"

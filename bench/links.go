@@ -7,11 +7,10 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// links is how many links a node can have.
+// links is the maximum number of links of a node.
 const links = 6
 
-// readLinks adds up what a node's links have had to repair. A device without
-// links has repaired nothing.
+// readLinks adds up the errors that a node's links have corrected. A device without links has none.
 func readLinks(dev drivers.Device, nic *NIC) error {
 	var bus *drivers.BusError
 	for link := range uint8(links) {

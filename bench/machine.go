@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// simulated is a world's machine whose time is simulated.
+// simulated is a world.Machine on simulated time.
 type simulated struct {
 	*vtime.Kernel
 	sys   drivers.Timed
@@ -24,14 +24,14 @@ func simulate(sys drivers.Timed, c *Config) *simulated {
 	})}
 }
 
-// Add implements world.Machine: ranks come in order, all of one program.
+// Add implements world.Machine. Ranks are added in order, all in one program.
 func (s *simulated) Add(_ int, at world.Location) (world.Process, error) {
 	p := s.Kernel.Add(at.Node, at.VPID)
 	s.procs = append(s.procs, p)
 	return p, nil
 }
 
-// Run implements world.Machine. What ends ctx closes the system, and with it the run.
+// Run implements world.Machine. The end of ctx closes the system and so ends the run.
 func (s *simulated) Run(_ context.Context, body func(rank int) error) error {
 	return s.Kernel.Run(body)
 }

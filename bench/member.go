@@ -7,20 +7,20 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// A Member is a rank that takes part in collectives whose data it makes and checks.
+// A Member is a rank that takes part in collectives, and generates and checks their data.
 type Member struct {
 	*host.Comm
 	Rank *host.Rank
 	Seed int64
 	Root func(k int) int // of iteration k
-	// Linear has alltoall use one block of each kind, see blockByBlock.
+	// Linear makes alltoall use one block of each kind, see blockByBlock.
 	Linear bool
-	// Verified is told how many bytes from others were as they should be; may be nil.
+	// Verified receives the number of verified bytes from others; may be nil.
 	Verified func(n int)
 }
 
-// Prepare makes what a rank does in one iteration of a collective, with messages or blocks of n
-// bytes; reduce-scatter deals n bytes out.
+// Prepare returns the function of one iteration of a collective with messages or blocks of n bytes;
+// reduce-scatter divides n bytes.
 func (x *Member) Prepare(kind host.Collective, n int) (func(k int) error, error) {
 	return map[host.Collective]func(int) (func(int) error, error){
 		host.Barrier: x.barrier, host.Bcast: x.bcast, host.Gather: x.gather, host.Gatherv: x.gatherv, host.Scatter: x.scatter,
@@ -29,7 +29,7 @@ func (x *Member) Prepare(kind host.Collective, n int) (func(k int) error, error)
 	}[kind](n)
 }
 
-// fill and verify are for block number d that rank s contributes to iteration k.
+// fill and verify generate and check block d that rank s contributes to iteration k.
 func (x *Member) fill(b []byte, s, d, k int) { fill(b, x.Seed, s, d, k) }
 
 func (x *Member) verify(b []byte, s, d, k int) error {
@@ -45,7 +45,7 @@ func (x *Member) got(n int) {
 	}
 }
 
-// pair allocates a rank's own buffer and one for all.
+// pair allocates a rank's own buffer and one for all ranks.
 func (x *Member) pair(mine, all int) (a, b []byte, err error) {
 	if a, err = x.Rank.Alloc(mine); err != nil {
 		return nil, nil, err
@@ -54,8 +54,8 @@ func (x *Member) pair(mine, all int) (a, b []byte, err error) {
 	return a, b, err
 }
 
-// put writes what a rank adds to iteration k, sums checks the sum of all ranks':
-// rank r adds (r+1)(i+k+1) as element i.
+// put writes a rank's contribution to iteration k, sums checks the sum over all ranks: rank r
+// contributes (r+1)(i+k+1) as element i.
 func (x *Member) put(b []byte, k int) {
 	for i := range len(b) / ElementBytes {
 		binary.LittleEndian.PutUint64(b[i*ElementBytes:], uint64((x.ID()+1)*(i+k+1)))
@@ -97,8 +97,8 @@ func (x *Member) reduce(n int) (func(int) error, error) {
 	}, err
 }
 
-// reduceScatter deals the elements of n bytes out to the ranks, the first ranks
-// getting one more if they do not divide.
+// reduceScatter divides the elements of n bytes among the ranks; the first ranks receive one more
+// if they do not divide evenly.
 func (x *Member) reduceScatter(n int) (func(int) error, error) {
 	counts := make([]int, x.Size())
 	first := 0
@@ -141,7 +141,7 @@ func (x *Member) gatherv(n int) (func(int) error, error) {
 	return x.gathered(n, false, func(root int, mine, all []byte) error { return x.Gatherv(root, mine, all, l) })
 }
 
-// gathered collects every rank's block at the root, or everywhere.
+// gathered collects the blocks of all ranks at the root, or at all ranks.
 func (x *Member) gathered(n int, everywhere bool, do func(root int, mine, all []byte) error) (func(int) error, error) {
 	mine, all, err := x.pair(n, n*x.Size())
 	return func(k int) error {
@@ -191,8 +191,8 @@ func (x *Member) alltoall(n int) (func(int) error, error) {
 	return x.exchanged(n, func(out, in []byte) error { return x.Alltoall(out, in, n) })
 }
 
-// blockByBlock is the linear alltoall with one block of each kind: a thousand ranks with
-// all of theirs would hold gigabytes.
+// blockByBlock is the linear alltoall with one block of each kind: a thousand ranks with all of
+// their blocks would need gigabytes.
 func (x *Member) blockByBlock(n int) (func(int) error, error) {
 	out, in, err := x.pair(n, n)
 	return func(k int) error {

@@ -2,17 +2,16 @@ package bench
 
 import "sync"
 
-// A meter tells a progress bar how far a workload is: by the iterations that ranks
-// have ended and, because one may be long, by the messages that have been sent and received.
-// Ranks call step, on the threads that they have.
+// A meter drives a progress bar by the iterations that ranks have ended and, because one may be
+// long, by the messages sent and received. Ranks call step on their threads.
 type meter struct {
 	sync.Mutex
 	w        *World
 	done, of int // iterations of all ranks
 	shown    int
-	before   uint64 // messages sent and received when it began
+	before   uint64 // messages sent and received at the start
 	messages float64
-	posts    bool // sends are only begun
+	posts    bool // iterations only begin sends
 }
 
 func newMeter(w *World, c *Config, wl *Workload) *meter {
@@ -31,7 +30,7 @@ func (m *meter) moved() (n uint64) {
 	for _, r := range m.w.Ranks {
 		s := r.Stats()
 		n += s.MessagesReceived
-		if !m.posts { // else they say nothing
+		if !m.posts { // such iterations do not measure progress
 			n += s.MessagesSent
 		}
 	}
@@ -45,8 +44,8 @@ func (m *meter) step() {
 	m.show(m.done)
 }
 
-// tick counts messages. Those of barriers count, too, so it is capped: the end is told
-// by the last iteration, or by finish.
+// tick counts messages. It is capped, because messages of barriers count, too; the last iteration
+// or finish completes the bar.
 func (m *meter) tick() {
 	m.Lock()
 	defer m.Unlock()

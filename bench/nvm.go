@@ -10,9 +10,9 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// NVM makes the heaps of a node's ranks, where long messages arrive, as slow to
-// write as non-volatile memory: Num/Den of line rate, behind a write buffer of
-// Depth bytes. 1/1 leaves the node as it is.
+// NVM limits the write rate of the heaps of a node's ranks, where long messages arrive, as
+// non-volatile memory would: Num/Den of line rate, behind a write buffer of Depth bytes. 1/1 is no
+// limit.
 type NVM struct {
 	Node  int `json:"node"`
 	Num   int `json:"num"`
@@ -20,15 +20,15 @@ type NVM struct {
 	Depth int `json:"depth_bytes"`
 }
 
-// NVMDepth is the write buffer where nothing else is said: a page.
+// NVMDepth is the default write buffer: a page.
 const NVMDepth = 4096
 
-// LineRate is what a NIC writes at most, in bytes per cycle.
+// LineRate is the maximum write rate of a NIC in bytes per cycle.
 const LineRate = 8
 
-// ParseNVM reads NODE:NUM/DEN.
+// ParseNVM parses NODE:NUM/DEN.
 func ParseNVM(s string) (NVM, error) {
-	bad := fmt.Errorf("%w: NVM %q: expected NODE:NUM/DEN, as in 5:1/8", drivers.ErrConfig, s)
+	bad := fmt.Errorf("%w: NVM %q: expected NODE:NUM/DEN, such as 5:1/8", drivers.ErrConfig, s)
 	node, rate, ok := strings.Cut(s, ":")
 	num, den, ok2 := strings.Cut(rate, "/")
 	if !ok || !ok2 {
@@ -64,10 +64,10 @@ func (n NVM) validate(nodes int) error {
 	return nil
 }
 
-// MaxSlotTime is of the slowest memory that Config.SlotTime stands for.
+// MaxSlotTime is the slowest memory that Config.SlotTime supports.
 const MaxSlotTime = 100 * drivers.Microsecond
 
-// fullRate is line rate, as registers have it.
+// fullRate is the line rate in units of the registers.
 const fullRate = 1 << 16
 
 // Ranges of the write limiter.
@@ -76,7 +76,7 @@ const (
 	mailboxRange
 )
 
-// limit sets the write limiters that the configuration asks for.
+// limit programs the write limiters of the configuration.
 func (w *World) limit() error {
 	for _, n := range w.Config.NVM {
 		if !n.limits() {
@@ -84,7 +84,7 @@ func (w *World) limit() error {
 		}
 		off, bytes := w.Layout.Heaps()
 		if bytes == 0 {
-			return fmt.Errorf("%w: NVM %v limits what RMA writes, and no message is long enough for RMA: give sizes above 2048", drivers.ErrConfig, n)
+			return fmt.Errorf("%w: NVM %v limits RMA writes, but no message is long enough for RMA: use sizes above 2048", drivers.ErrConfig, n)
 		}
 		if err := w.limitRange(n.Node, heapRange, off, bytes, n.Num*fullRate/n.Den, n.Depth); err != nil {
 			return fmt.Errorf("NVM %v: %w", n, err)
@@ -101,8 +101,8 @@ func (w *World) limit() error {
 	return w.limitSlots()
 }
 
-// beside tells memory that a rank computes, or that it does not any more; nil: it makes no
-// difference.
+// beside returns the function that switches the memory rate when a rank begins or ends to compute;
+// nil: the rate is constant.
 func (w *World) beside() func(rank int, computes bool) error {
 	if w.Config.Beside == 0 {
 		return nil
@@ -116,17 +116,17 @@ func (w *World) beside() func(rank int, computes bool) error {
 	}
 }
 
-// limitSlots makes the mailboxes of all nodes slow. Memory has room for two slots, as with one the
-// fraction of a cycle that is left of each would be lost.
+// limitSlots limits the write rate of mailboxes of all nodes. The write buffer holds two slots,
+// because with one the remaining fraction of a cycle of each slot would be lost.
 func (w *World) limitSlots() error {
 	c := &w.Config
 	if c.SlotTime == 0 {
 		return nil
 	}
-	line := drivers.Time(w.Sys.Info().ClockPS * regs.SlotBytes / LineRate) // of a slot, at line rate
+	line := drivers.Time(w.Sys.Info().ClockPS * regs.SlotBytes / LineRate) // time of a slot at line rate
 	rate := int((line*fullRate + c.SlotTime/2) / c.SlotTime)
 	if rate >= fullRate {
-		return fmt.Errorf("%w: a slot time of %v: %s writes a slot in %v at least", drivers.ErrConfig, c.SlotTime, c.Device, line)
+		return fmt.Errorf("%w: slot time of %v: expected at least %[4]v, the time of a slot at line rate on %[3]s", drivers.ErrConfig, c.SlotTime, c.Device, line)
 	}
 	off, bytes := w.Layout.Mailboxes()
 	for node := range c.Nodes {
@@ -137,7 +137,7 @@ func (w *World) limitSlots() error {
 	return nil
 }
 
-// limitRange sets one range of a node's limiter: its rate in parts of fullRate, its write buffer in
+// limitRange programs one range of a node's limiter: rate in units of fullRate, write buffer in
 // bytes.
 func (w *World) limitRange(node, number int, off, bytes uint64, rate, depth int) error {
 	dev := w.Sys.Device(node)
@@ -165,7 +165,7 @@ func (w *World) limitRange(node, number int, off, bytes uint64, rate, depth int)
 	return nil
 }
 
-// readNVM reads what the limiter of a limited node has counted.
+// readNVM reads the counters of a node's limiter.
 func (w *World) readNVM(nic *NIC) (err error) {
 	for _, n := range w.Config.NVM {
 		if n.Node != nic.Node || !n.limits() {

@@ -36,9 +36,9 @@ func TestSlotTimeRefused(t *testing.T) {
 		want   error
 		text   string
 	}{
-		{"ideal:", -1, drivers.ErrConfig, "a slot time of -1 ps: expected 0 to"},
+		{"ideal:", -1, drivers.ErrConfig, "slot time of -1 ps: expected 0 to"},
 		{"ideal:", MaxSlotTime + 1, drivers.ErrConfig, "expected 0 to"},
-		{"ideal:", 20 * drivers.Nanosecond, drivers.ErrConfig, "writes a slot in 51.2 ns at least"},
+		{"ideal:", 20 * drivers.Nanosecond, drivers.ErrConfig, "expected at least 51.2 ns"},
 		{"ideal:?clock=wall", 100 * drivers.Nanosecond, drivers.ErrNotSupported, "simulated time"},
 	} {
 		c.Device, c.SlotTime = x.device, x.time

@@ -5,7 +5,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// observers are what looks into the hardware during a run.
+// observers observe the hardware during a run.
 type observers struct {
 	latency *capture.Latency
 	pcap    *capture.Writer
@@ -27,7 +27,7 @@ func newObservers(c *Config) (*observers, error) {
 	return o, nil
 }
 
-// sink is nil when nobody looks: an untraced run is faster.
+// sink returns nil without observers, because an untraced run is faster.
 func (o *observers) sink() drivers.TraceSink {
 	var sinks []drivers.TraceSink
 	if o.latency != nil {
@@ -52,7 +52,7 @@ func (o *observers) start() {
 	}
 }
 
-// blocks are the latencies of the packets since start.
+// blocks returns the latencies of packets since start.
 func (o *observers) blocks() []capture.Block {
 	if o.latency == nil {
 		return nil

@@ -8,37 +8,36 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A Reference is a row's run without flow control, into mailboxes that never filled up.
+// A Reference is the run of a row without flow control, into mailboxes that never filled up.
 type Reference struct {
 	Slots     int          `json:"slots"` // of a mailbox, per peer
 	Iteration drivers.Time `json:"per_iteration_ps"`
-	Overhead  float64      `json:"overhead_share"` // of the row's time over this one's, as a share
+	Overhead  float64      `json:"overhead_share"` // additional time of the row relative to this run
 }
 
-// Mailboxes of a reference have so many slots per peer at first, and at most.
+// Slots per peer of a reference's mailboxes: the first attempt, and the maximum.
 const (
 	referenceSlots     = 80
 	mostReferenceSlots = 1280
 )
 
-// WithoutStall calls run with mailboxes of ever more slots per peer until it says
-// that none of them was ever full: what overheads are relative to.
+// WithoutStall calls run with increasing mailbox sizes until run reports that no mailbox was full.
+// Overheads are relative to that run.
 func WithoutStall(run func(slots int) (stalled bool, err error)) error {
 	for slots := referenceSlots; slots <= mostReferenceSlots; slots *= 2 {
 		if stalled, err := run(slots); err != nil || !stalled {
 			return err
 		}
 	}
-	return fmt.Errorf("%w: without flow control mailboxes of %d slots per peer still fill up, so there is nothing to compare with; try fewer or shorter messages",
+	return fmt.Errorf("%w: without flow control even mailboxes of %d slots per peer fill up, so there is no reference; use fewer or shorter messages",
 		drivers.ErrConfig, mostReferenceSlots)
 }
 
-// RunWithReference is Run, then the same without flow control: every row of the
-// result says what flow control cost, and all runs together count as verified and
-// simulated.
+// RunWithReference is Run, followed by the same without flow control: every row contains the
+// overhead of flow control. The verified bytes and the simulated time include all runs.
 func RunWithReference(ctx context.Context, c Config) (*Result, error) {
 	if c.Velo.Flow == velo.None {
-		return nil, fmt.Errorf("%w: the overhead of flow control none: expected static or dynamic", drivers.ErrConfig)
+		return nil, fmt.Errorf("%w: overhead of flow control none: expected static or dynamic", drivers.ErrConfig)
 	}
 	res, err := Run(ctx, c)
 	if err != nil {
@@ -65,7 +64,7 @@ func RunWithReference(ctx context.Context, c Config) (*Result, error) {
 	return res, nil
 }
 
-// stalled tells whether a mailbox was ever full.
+// stalled reports whether a mailbox was ever full.
 func (res *Result) stalled() bool {
 	for _, n := range res.NICs {
 		if n.RxStall > 0 {

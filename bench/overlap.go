@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// The sides of a message, of which one computes while it is under way.
+// The computing side of a message.
 const (
 	SendSide    = "send"
 	ReceiveSide = "receive"
@@ -15,7 +15,7 @@ const (
 
 // When the sender posts.
 const (
-	SameTime    = "same" // as the receiver
+	SameTime    = "same" // together with the receiver
 	EarlySender = "early"
 	LateSender  = "late"
 )
@@ -25,38 +25,38 @@ var (
 	senders = []string{SameTime, EarlySender, LateSender}
 )
 
-// An OverlapCase is what one side of a message could compute beside it (SPEC, section 3.6).
+// An OverlapCase is the measurement of one side that computes during a message (SPEC, section 3.6).
 type OverlapCase struct {
-	Side   string `json:"side"`   // that computes: send or receive
-	Sender string `json:"sender"` // same: both post at one time; early: the receiver posts an offset after it; late: before it
-	// Latency is without computation. Overlap: on the side that computes, from its post until its Wait
-	// returns; progress: from that post until the receiver has the message.
+	Side   string `json:"side"`   // the computing side: send or receive
+	Sender string `json:"sender"` // same: both sides post at the same time; early: the receiver posts an offset later; late: earlier
+	// Latency is the latency without computation. Overlap: on the computing side, from its post until
+	// its Wait returns; progress: from that post until the receiver has the message.
 	Latency drivers.Time `json:"latency_ps"`
-	// Call is what of it the non-blocking call takes, in which nobody else has the core (t1 of the
+	// Call is the part of Latency spent in the nonblocking call, which occupies the core (t1 of the
 	// paper's model).
 	Call drivers.Time `json:"call_ps"`
-	// Share of Latency: overlap, the computation that fits before the latency is a tenth longer,
-	// without what it is longer by (equation 3.4); progress: what of the message is over when the
-	// longest computation ends.
+	// Share of Latency. Overlap: the longest computation before the latency is a tenth longer, minus
+	// that extension (equation 3.4). Progress: the share that is over when the longest computation
+	// ends.
 	Share   float64         `json:"share"`
 	Samples []OverlapSample `json:"samples"`
 }
 
-// An OverlapSample is the latency with some computation between post and Wait.
+// An OverlapSample is the latency with a computation between post and Wait.
 type OverlapSample struct {
 	Computation drivers.Time `json:"computation_ps"`
 	Latency     drivers.Time `json:"latency_ps"`
 }
 
-// A sampler gives the latency with a computation.
+// A sampler measures the latency with a computation.
 type sampler func(compute drivers.Time) (drivers.Time, error)
 
-// DefaultOffset is more than an eager message or an RTS needs to arrive.
+// DefaultOffset exceeds the time in which an eager message or an RTS arrives.
 const DefaultOffset = 5 * drivers.Microsecond
 
 var overlap = Workload{
 	Name:  "overlap",
-	Doc:   "how much computation fits beside a message, on either side, before it takes longer (SPEC, section 3.6.1)",
+	Doc:   "computation that overlaps with a message, on either side, without delaying it (SPEC, section 3.6.1)",
 	Sizes: []int{1, 64, 512, host.EagerMax, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, Iterations: 20, Warmup: 1, posts: true, paired: true,
 	messages: func(*Config) int { return 2 },
 	body:     func(t *task, r *host.Rank, n int) error { return t.pair(r, n, false, grow) },
@@ -64,23 +64,23 @@ var overlap = Workload{
 
 var progress = Workload{
 	Name:  "progress",
-	Doc:   "how far a message comes while one side computes and calls nothing (SPEC, section 3.6.2)",
+	Doc:   "progress of a message while one side computes without library calls (SPEC, section 3.6.2)",
 	Sizes: []int{host.EagerMax, 256 << 10}, Iterations: 20, Warmup: 1, posts: true, paired: true,
 	messages: func(*Config) int { return 2 },
 	body:     func(t *task, r *host.Rank, n int) error { return t.pair(r, n, true, delay) },
 }
 
-// Overlap grows by tenths of the latency until that is a tenth longer. Where the model of section
-// 3.6.1 holds, the step does not show: the last computation below the bound is longer than what
-// fits, and the latency tells by how much.
+// Overlap increases the computation by tenths of the latency until the latency is a tenth longer.
+// In the model of section 3.6.1 the step size does not affect the result, because the extension of
+// the latency is subtracted.
 const tenth = 10
 
-// LongestDelay is how many latencies a side computes for in progress, at last.
+// LongestDelay is the longest computation of progress in multiples of the latency.
 const LongestDelay = 8
 
 var delays = []drivers.Time{1, 2, 4, LongestDelay}
 
-// grow finds the share that overlaps.
+// grow measures the overlap.
 func grow(c *OverlapCase, sample sampler) error {
 	step := max(c.Latency/tenth, 1)
 	for compute := step; ; compute += step {
@@ -96,7 +96,7 @@ func grow(c *OverlapCase, sample sampler) error {
 	}
 }
 
-// delay finds what is left of a message after a computation that is longer than it.
+// delay measures the rest of a message after a computation that is longer than the message.
 func delay(c *OverlapCase, sample sampler) error {
 	for _, times := range delays {
 		compute := times * c.Latency
@@ -111,7 +111,7 @@ func delay(c *OverlapCase, sample sampler) error {
 	return nil
 }
 
-// pair measures every case: rank 0 sends to the last one and leads.
+// pair measures every case: rank 0 sends to the last rank and coordinates.
 func (t *task) pair(r *host.Rank, n int, arrival bool, find func(*OverlapCase, sampler) error) error {
 	last := r.Size() - 1
 	if r.ID() != 0 && r.ID() != last {
@@ -141,11 +141,11 @@ type trials struct {
 	r       *host.Rank
 	buf     []byte
 	last    int
-	k       int  // messages so far
-	arrival bool // latency ends at the receiver, whoever computes
+	k       int  // number of messages so far
+	arrival bool // latency ends at the receiver, on whichever side computes
 }
 
-// lead is rank 0's part: it finds each case and tells the other one when there are no more.
+// lead is rank 0's part: it measures each case and signals the end to the other rank.
 func (x *trials) lead(find func(*OverlapCase, sampler) error) error {
 	for _, side := range sides {
 		for _, sender := range senders {
@@ -173,7 +173,7 @@ func (x *trials) find(c *OverlapCase, find func(*OverlapCase, sampler) error) er
 	}
 	c.Latency, c.Call = base.ended-base.begun, base.called-base.begun
 	if c.Latency <= 0 {
-		return fmt.Errorf("%w: a message takes no time on %s: nothing can be beside it", drivers.ErrNotSupported, x.t.c.Device)
+		return fmt.Errorf("%w: messages take no time on %s, so overlap is undefined", drivers.ErrNotSupported, x.t.c.Device)
 	}
 	c.Samples = []OverlapSample{{0, c.Latency}}
 	return find(c, func(compute drivers.Time) (drivers.Time, error) {
@@ -182,7 +182,7 @@ func (x *trials) find(c *OverlapCase, find func(*OverlapCase, sampler) error) er
 	})
 }
 
-// mean is a trial with a computation, over all iterations, from time 0.
+// mean averages a trial with a computation over all iterations.
 func (x *trials) mean(c *OverlapCase, compute drivers.Time) (sum times, err error) {
 	n := drivers.Time(x.t.c.Iterations)
 	for range n {
@@ -196,7 +196,7 @@ func (x *trials) mean(c *OverlapCase, compute drivers.Time) (sum times, err erro
 	return times{0, sum.called / n, sum.ended / n}, nil
 }
 
-// trial sends one message and gives the times of the side that computes.
+// trial sends one message and returns the times of the computing side.
 func (x *trials) trial(c *OverlapCase, compute drivers.Time) (times, error) {
 	o := order{more: 1}
 	if c.Side == ReceiveSide {
@@ -228,7 +228,7 @@ func (x *trials) trial(c *OverlapCase, compute drivers.Time) (times, error) {
 	return sent, err
 }
 
-// post begins at a time, computes without a call, and waits.
+// post begins an operation at a given time, computes without a call, and waits.
 func (x *trials) post(when, compute drivers.Time, call func() (*host.Request, error)) (times, host.Status, error) {
 	if err := x.until(when); err != nil {
 		return times{}, host.Status{}, err
@@ -268,7 +268,7 @@ func (x *trials) follow() error {
 	}
 }
 
-// offset is how long the later side waits.
+// offset returns the delay of the later side.
 func (c *Config) offset() drivers.Time {
 	if c.Offset == 0 {
 		return DefaultOffset

@@ -227,9 +227,9 @@ func TestOverlapParts(t *testing.T) {
 func TestOverlapRefuses(t *testing.T) {
 	for name, edit := range map[string]func(*Config){
 		"does not measure overlap: expected overlap or progress": func(c *Config) { c.Workload = "pingpong" },
-		"is several runs":        func(c *Config) { c.Pcap = &bytes.Buffer{} },
-		"an offset of -1 ps":     func(c *Config) { c.Offset = -1 },
-		"which is no collective": func(c *Config) { c.Algorithm = "ring" },
+		"consists of several runs":                               func(c *Config) { c.Pcap = &bytes.Buffer{} },
+		"offset of -1 ps":                                        func(c *Config) { c.Offset = -1 },
+		"which is not a collective":                              func(c *Config) { c.Algorithm = "ring" },
 	} {
 		c := overlapOn("overlap", 8)
 		edit(&c)
@@ -241,5 +241,5 @@ func TestOverlapRefuses(t *testing.T) {
 	c.Helper = true
 	_, err := Run(context.Background(), c)
 	require.ErrorIs(t, err, drivers.ErrConfig)
-	require.ErrorContains(t, err, "a progress thread for pingpong")
+	require.ErrorContains(t, err, "progress thread for pingpong")
 }

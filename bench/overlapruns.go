@@ -9,37 +9,37 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// Eager is the protocol of messages that VELO carries.
+// Eager is the protocol of messages up to host.EagerMax.
 const Eager = "eager"
 
-// An Overlap is what overlap or progress measured, protocol by protocol.
+// An Overlap is the result of overlap or progress, by protocol.
 type Overlap struct {
 	Config Config       `json:"config"`
 	Info   drivers.Info `json:"device"`
 	Rows   []OverlapRow `json:"rows"`
-	// What all runs together verified and simulated.
+	// Sums over all runs.
 	Verified uint64       `json:"verified_bytes"`
 	End      drivers.Time `json:"end_ps"`
 	Cycles   uint64       `json:"cycles"`
 }
 
-// An OverlapRow is a case at one size by one protocol.
+// An OverlapRow is a case for one size and protocol.
 type OverlapRow struct {
 	Protocol string `json:"protocol"` // eager, or a rendezvous
 	Bytes    int    `json:"bytes"`
 	OverlapCase
 }
 
-// MeasuresOverlap tells whether a workload is one of MeasureOverlap's.
+// MeasuresOverlap reports whether a workload is run by MeasureOverlap.
 func MeasuresOverlap(workload string) bool {
 	return workload == overlap.Name || workload == progress.Name
 }
 
-// IsOverlap tells whether a workload measures shares by size, not by delay.
+// IsOverlap reports whether a workload measures shares over the size, not over the delay.
 func IsOverlap(workload string) bool { return workload == overlap.Name }
 
-// MeasureOverlap runs overlap or progress: sizes that VELO carries once, the others by each of the
-// protocols.
+// MeasureOverlap runs overlap or progress: sizes up to host.EagerMax once, longer ones with each
+// protocol.
 func MeasureOverlap(ctx context.Context, c Config, protocols []host.Rendezvous) (*Overlap, error) {
 	wl, err := FindWorkload(c.Workload)
 	if err != nil {
@@ -50,7 +50,7 @@ func MeasureOverlap(ctx context.Context, c Config, protocols []host.Rendezvous) 
 	case !wl.paired:
 		return nil, fmt.Errorf("%w: %s does not measure overlap: expected %s or %s", drivers.ErrConfig, c.Workload, overlap.Name, progress.Name)
 	case c.Pcap != nil || c.Record != nil || c.Waves != nil || c.Checkpoints != nil || c.Blocks:
-		return nil, fmt.Errorf("%w: %s is several runs: captures, logs, waves and blocks show one; use another workload for them", drivers.ErrConfig, c.Workload)
+		return nil, fmt.Errorf("%w: %s consists of several runs, captures, logs, waves and blocks need a single one: use another workload", drivers.ErrConfig, c.Workload)
 	}
 	c.Offset = c.offset()
 	res := &Overlap{Config: c}
@@ -79,7 +79,7 @@ func MeasureOverlap(ctx context.Context, c Config, protocols []host.Rendezvous) 
 	return res, nil
 }
 
-// An overlapPart is the sizes of one run.
+// An overlapPart holds the sizes of one run.
 type overlapPart struct {
 	protocol string
 	sizes    []int

@@ -7,26 +7,25 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Tags of what the two ranks of a trial say to each other before and after it.
+// Tags of the control messages between the two ranks of a trial.
 const (
 	tagOrder = tagApp + 1 + iota
 	tagReady
 	tagTimes
 )
 
-// An order says when both ranks begin a trial, by simulated time, which all ranks share.
+// An order sets the simulated time, common to all ranks, at which both ranks begin a trial.
 type order struct {
-	more             int64 // 0: there are no more trials
+	more             int64 // 0: no more trials
 	sender, receiver drivers.Time
 	compute          drivers.Time // of the receiver
 }
 
-// times are those of a trial at one rank: when it posts, when the call has returned, and when its
-// Wait has.
+// times of a trial at one rank: its post, the return of the call, and the return of its Wait.
 type times struct{ begun, called, ended drivers.Time }
 
-// order gives the receiver an order whose times count from when both are sure to have it: a round
-// trip tells how long that is.
+// order sends the receiver an order. Its times begin when both ranks certainly have it, which a
+// round trip measures.
 func (x *trials) order(o order) (order, error) {
 	asked := x.r.Now()
 	if err := x.r.Send(x.last, tagReady, nil); err != nil {
@@ -40,7 +39,7 @@ func (x *trials) order(o order) (order, error) {
 	return o, x.r.Send(x.last, tagOrder, words(o.more, int64(o.sender), int64(o.receiver), int64(o.compute)))
 }
 
-// obey takes the next order.
+// obey receives the next order.
 func (x *trials) obey() (o order, err error) {
 	if _, err := x.r.Recv(0, tagReady, nil); err != nil {
 		return o, err
@@ -55,17 +54,17 @@ func (x *trials) obey() (o order, err error) {
 	return order{int64(word(b, 0)), word(b, 1), word(b, 2), word(b, 3)}, nil
 }
 
-// until computes until a time.
+// until computes until the given time.
 func (x *trials) until(when drivers.Time) error {
 	now := x.r.Now()
 	if now > when {
-		return fmt.Errorf("rank %d has its order for %v at %v (seed %d)", x.r.ID(), when, now, x.t.c.Seed)
+		return fmt.Errorf("rank %d received its order for %v only at %v (seed %d)", x.r.ID(), when, now, x.t.c.Seed)
 	}
 	x.r.Compute(when - now)
 	return nil
 }
 
-// tell gives the sender the receiver's times.
+// tell sends the receiver's times to the sender.
 func (x *trials) tell(t times) error {
 	return x.r.Send(0, tagTimes, words(int64(t.begun), int64(t.called), int64(t.ended)))
 }
@@ -76,7 +75,7 @@ func (x *trials) hear() (times, error) {
 	return times{word(b, 0), word(b, 1), word(b, 2)}, err
 }
 
-// words and word are how both ranks write numbers.
+// words and word encode and decode numbers.
 func words(list ...int64) (b []byte) {
 	for _, v := range list {
 		b = binary.LittleEndian.AppendUint64(b, uint64(v))

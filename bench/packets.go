@@ -2,8 +2,8 @@ package bench
 
 import "github.com/nicloop/nicloop/host"
 
-// Packets is roughly how many data packets a run sends: what it costs. Warm-up counts, a reference
-// without flow control does not.
+// Packets estimates the number of data packets of a run, and so its cost. It includes warm-up, but
+// not a reference without flow control.
 func Packets(c Config) float64 {
 	wl, err := FindWorkload(c.Workload)
 	if err != nil {

@@ -10,31 +10,31 @@ import (
 	"github.com/nicloop/nicloop/host/world/bootstrap"
 )
 
-// A Part is what one of several programs does of a workload: some of its ranks, on a device that
-// somebody serves (host/broker). All programs have the same but for Ranks and Listens.
+// A Part is the share of one of several programs in a workload: some of its ranks, on a device that
+// a broker serves (host/broker). The parts differ only in Ranks and Listens.
 type Part struct {
 	Config  Config `json:"config"` // Device is shared:PATH
 	Ranks   []int  `json:"ranks"`
-	Meet    string `json:"meet"`    // where the programs come together: see package bootstrap
-	Listens bool   `json:"listens"` // there: one of them does
-	World   string `json:"world"`   // which programs share a protection domain
+	Meet    string `json:"meet"`    // address of the bootstrap, see package bootstrap
+	Listens bool   `json:"listens"` // exactly one program listens at Meet
+	World   string `json:"world"`   // programs with equal names share a protection domain
 }
 
-// A PartRow is one message size, as one program saw it.
+// A PartRow is the result of one program for one message size.
 type PartRow struct {
 	Bytes      int          `json:"bytes"`
 	Iterations int          `json:"iterations"`
 	Messages   int          `json:"messages"`   // of all programs, in the timed iterations
-	Elapsed    drivers.Time `json:"elapsed_ps"` // of the clock on the wall
+	Elapsed    drivers.Time `json:"elapsed_ps"` // real time
 }
 
-// A PartResult is what a program did.
+// A PartResult is the result of one program.
 type PartResult struct {
 	Rows     []PartRow `json:"rows"`
 	Verified uint64    `json:"verified_bytes"`
 }
 
-// Parts cuts a workload into programs, each with ranks that follow one another, and checks it.
+// Parts divides a workload among programs, each with consecutive ranks, and validates it.
 func Parts(c Config, programs int) ([]Part, error) {
 	wl, err := FindWorkload(c.Workload)
 	if err != nil {
@@ -66,7 +66,7 @@ func Parts(c Config, programs int) ([]Part, error) {
 	return list, nil
 }
 
-// world is the part's.
+// world returns the world configuration of the part.
 func (p *Part) world() (world.Config, error) {
 	c := p.Config
 	wl, err := FindWorkload(c.Workload)
@@ -79,7 +79,7 @@ func (p *Part) world() (world.Config, error) {
 	return on, nil
 }
 
-// Bytes of DMA memory that the program needs on each node where it has a rank.
+// Bytes returns the DMA memory that the program needs on each node where it has a rank.
 func (p *Part) Bytes() (int, error) {
 	on, err := p.world()
 	if err != nil {
@@ -124,7 +124,7 @@ func (p *Part) Run(ctx context.Context) (res PartResult, err error) {
 	return res, err
 }
 
-// meet brings the programs together.
+// meet connects the programs.
 func (p *Part) meet(ctx context.Context) (world.Meeting, error) {
 	dir := p.Config.world().Directory
 	c := bootstrap.Config{Address: p.Meet, Size: len(dir), World: p.World, Mine: map[int]world.Location{}}
@@ -134,7 +134,7 @@ func (p *Part) meet(ctx context.Context) (world.Meeting, error) {
 	if !p.Listens {
 		s, err := bootstrap.Join(ctx, c)
 		if err != nil {
-			return nil, err // not a Session that is nil
+			return nil, err // avoid a non-nil interface with a nil Session
 		}
 		return s, nil
 	}

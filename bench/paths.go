@@ -5,15 +5,14 @@ import (
 	"errors"
 )
 
-// A PathRow is a line of the table by which a send finds its path: the first path that takes a
-// message moves it.
+// A PathRow is a row of the path selection table: the first path that accepts a message moves it.
 type PathRow struct {
 	Path  string `json:"path"`
 	Takes string `json:"takes"`
 }
 
-// Paths gives the table of a configuration. It opens the world on the ideal NIC, because the table
-// does not depend on the device.
+// Paths returns the selection table of a configuration. It opens the world on the ideal NIC,
+// because the table does not depend on the device.
 func Paths(ctx context.Context, c Config) (rows []PathRow, err error) {
 	c.Device, c.Record, c.Pcap, c.NVM = "ideal:", nil, nil, nil
 	w, err := openWorld(ctx, c, nil, 0)

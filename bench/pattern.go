@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// fill writes the bytes of message k from rank s to rank d.
+// fill generates the bytes of message k from rank s to rank d.
 func fill(b []byte, seed int64, s, d, k int) {
 	x := pattern(seed, s, d, k)
 	for ; len(b) >= 8; b = b[8:] {
@@ -33,13 +33,14 @@ func mix(x *uint64) uint64 {
 	return z ^ z>>31
 }
 
-// A MismatchError: received bytes are not those that were sent.
+// A MismatchError reports that received bytes differ from the sent ones.
 type MismatchError struct {
 	From, To, Message int
 	Offset            int
 	Got, Want         byte
 	Seed              int64
-	// Cycle is when it was noticed, if that is known: where to look in waves and captures.
+	// Cycle is the cycle in which the receiver noticed it, if known: a position in waves and
+	// captures.
 	Cycle drivers.Cycle
 	Bytes int // of the message
 }
@@ -51,12 +52,12 @@ func (e *MismatchError) Error() string {
 		text += fmt.Sprintf("; byte %d of packet %d of %d", (e.Offset+host.HeaderBytes)%regs.VELOPayload, (e.Offset+host.HeaderBytes)/regs.VELOPayload+1, host.Packets(e.Bytes))
 	}
 	if e.Cycle > 0 {
-		text += fmt.Sprintf("; seen at cycle %d", e.Cycle)
+		text += fmt.Sprintf("; noticed at cycle %d", e.Cycle)
 	}
 	return text
 }
 
-// verify compares b with what fill writes.
+// verify compares b with the output of fill.
 func verify(b []byte, seed int64, s, d, k int) error {
 	if matches(b, seed, s, d, k) {
 		return nil
@@ -76,8 +77,8 @@ func verify(b []byte, seed int64, s, d, k int) error {
 	return nil
 }
 
-// recall knows the messages of an iteration that a rank gets by heart, and those of the next, of
-// which some come before it has begun there.
+// recall regenerates the messages of the current and the next iteration, of which some arrive
+// early.
 type recall struct {
 	seed int64
 	self int
@@ -95,7 +96,7 @@ func (x *recall) Name(from int, b []byte) (name int32, ok bool) {
 
 func (x *recall) Write(from int, name int32, b []byte) { fill(b, x.seed, from, x.self, int(name)) }
 
-// matches tells whether b is what fill writes.
+// matches reports whether b equals the output of fill.
 func matches(b []byte, seed int64, s, d, k int) bool {
 	x := pattern(seed, s, d, k)
 	for ; len(b) >= 8; b = b[8:] {
@@ -111,7 +112,7 @@ func matches(b []byte, seed int64, s, d, k int) bool {
 	return true
 }
 
-// Fill and Verify write and check the bytes of message k from rank s to rank d,
-// for programs outside this package.
+// Fill and Verify generate and check the bytes of message k from rank s to rank d, for other
+// packages.
 func Fill(b []byte, seed int64, s, d, k int)         { fill(b, seed, s, d, k) }
 func Verify(b []byte, seed int64, s, d, k int) error { return verify(b, seed, s, d, k) }

@@ -33,9 +33,9 @@ func (p *ProgramRun) Run(ctx context.Context) (res *ProgramResult, err error) {
 	}
 	w, err := openWorld(ctx, c, obs.sink(), drivers.CanSimulate)
 	if err != nil {
-		return nil, because(ctx, err)
+		return nil, causeOf(ctx, err)
 	}
-	defer func() { err = because(ctx, errors.Join(err, w.close(), obs.close())) }()
+	defer func() { err = causeOf(ctx, errors.Join(err, w.close(), obs.close())) }()
 	if err := w.run(ctx, p.Body); err != nil {
 		return nil, err
 	}

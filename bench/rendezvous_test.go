@@ -112,7 +112,7 @@ func TestLongTruncation(t *testing.T) {
 				return err
 			})
 			require.ErrorIs(t, err, host.ErrTruncated, "%s, room for %d", p, room)
-			require.ErrorContains(t, err, fmt.Sprintf("3000 bytes from rank 0 with tag 1, the buffer holds %d", room))
+			require.ErrorContains(t, err, fmt.Sprintf("3000 bytes from rank 0 with tag 1, buffer of %d", room))
 			require.True(t, sent, "%s, room for %d: the sender never finished", p, room)
 		}
 	}

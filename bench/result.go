@@ -10,14 +10,14 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A Result is what a run measured. It holds no wall-clock time: the same
-// Config gives the same Result.
+// A Result holds the measurements of a run. It contains no real time: equal Configs give equal
+// Results.
 type Result struct {
 	Config Config       `json:"config"`
 	Info   drivers.Info `json:"device"`
 	Rows   []Row        `json:"rows"`
 	NICs   []NIC        `json:"nics"`
-	// Verified bytes: all that were received.
+	// Verified is the number of received bytes, all of which were verified.
 	Verified uint64       `json:"verified_bytes"`
 	End      drivers.Time `json:"end_ps"`
 	Cycles   uint64       `json:"cycles"`
@@ -31,30 +31,30 @@ type Row struct {
 	Messages   int          `json:"messages"` // in the timed iterations, all ranks
 	Elapsed    drivers.Time `json:"elapsed_ps"`
 	Iteration  drivers.Time `json:"per_iteration_ps"`
-	// Spread is of single iterations; nil if an iteration only posts, and says nothing.
+	// Spread describes single iterations; nil if an iteration only posts.
 	Spread *Spread `json:"iterations_ps,omitempty"`
 	// HalfTrip is half of an iteration, for ping-pongs.
 	HalfTrip       drivers.Time    `json:"half_round_trip_ps,omitempty"`
 	HalfTripCycles float64         `json:"half_round_trip_cycles,omitempty"`
-	Bandwidth      float64         `json:"mb_per_s"` // of all ranks together
+	Bandwidth      float64         `json:"mb_per_s"` // sum over all ranks
 	Flow           FlowStats       `json:"flow_control"`
 	Reuse          *ReuseStats     `json:"eager_by_rma,omitempty"`
 	Reference      *Reference      `json:"without_flow_control,omitempty"`
 	Blocks         []capture.Block `json:"blocks,omitempty"`
-	// Of overlap and progress: each side, with an early and a late sender.
+	// Overlap holds the cases of overlap and progress: each side, with an early and a late sender.
 	Overlap []OverlapCase `json:"overlap,omitempty"`
-	// Of stencil and halo: the times of a step.
+	// Exchange holds the times of a step of stencil and halo.
 	Exchange *Exchange `json:"exchange,omitempty"`
-	// With eager thresholds: what each rank's channels have done since the world began.
+	// Eager holds the counters of each rank's channels since the world began, with eager thresholds.
 	Eager []EagerRank `json:"eager,omitempty"`
-	// Of the pattern of an application: what ranks did besides, and what speculation did.
+	// App holds the statistics of an application pattern.
 	App *AppStats `json:"application,omitempty"`
-	// Of a hotspot with slow memory: the flows, and the links that were used.
+	// Flows and Links describe hotspot with slow memory: the flows, and the used links.
 	Flows []FlowResult `json:"flows,omitempty"`
 	Links []HeldLink   `json:"links,omitempty"`
 }
 
-// FlowStats add up the flow control of all ranks, warm-up included.
+// FlowStats sums the flow control counters of all ranks, including warm-up.
 type FlowStats struct {
 	DataPackets        uint64 `json:"data_packets"`
 	CreditPackets      uint64 `json:"credit_packets"`
@@ -69,7 +69,7 @@ type FlowStats struct {
 	Responses          uint64 `json:"compulsory_responses"`
 }
 
-// NIC holds one node's counters at the end of a run.
+// NIC holds a node's counters at the end of a run.
 type NIC struct {
 	Node     int    `json:"node"`
 	Sent     uint64 `json:"tx_packets"`
@@ -77,11 +77,11 @@ type NIC struct {
 	TxStall  uint64 `json:"tx_stall_cycles"`
 	RxStall  uint64 `json:"rx_stall_cycles"`
 	Dropped  uint64 `json:"dropped"`
-	// What the links that arrive here had to repair.
+	// Errors that the links into this node corrected.
 	CRCErrors       uint64 `json:"link_crc_errors"`
 	Retransmissions uint64 `json:"link_retransmissions"`
 	Timeouts        uint64 `json:"link_timeouts"`
-	// What the write limiter let through, and how long writes waited for it.
+	// Counters of the write limiter: bytes passed, and cycles for which writes were stalled.
 	NVMBytes uint64 `json:"nvm_bytes,omitempty"`
 	NVMStall uint64 `json:"nvm_stall_cycles,omitempty"`
 }
@@ -111,8 +111,7 @@ func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, b
 	res.Rows = append(res.Rows, row)
 }
 
-// addTraffic replaces the counts of the last row, which a plan of flows knows
-// better than the workload.
+// addTraffic replaces the counts of the last row by those of the plan of flows.
 func (res *Result) addTraffic(f *traffic) {
 	row := &res.Rows[len(res.Rows)-1]
 	row.Flows, row.Messages, row.Bandwidth = f.results(), 0, 0
@@ -125,14 +124,13 @@ func (res *Result) addTraffic(f *traffic) {
 	}
 }
 
-// addOverlap replaces what the last row has of iterations, which are those of every single sample,
-// by the cases.
+// addOverlap replaces the iterations of the last row, which are single samples, by the cases.
 func (res *Result) addOverlap(t *task) {
 	row := &res.Rows[len(res.Rows)-1]
 	row.Overlap, row.Messages, row.Bandwidth, row.Iteration = t.overlap, t.sent, 0, 0
 }
 
-// flowStats adds up the counters of all ranks.
+// flowStats sums the counters of all ranks.
 func (w *World) flowStats() (f FlowStats) {
 	for _, r := range w.Ranks {
 		m, v := r.Stats(), r.Endpoint().Stats()
@@ -175,7 +173,7 @@ func (w *World) finish(res *Result) error {
 			return err
 		}
 		if nic.Retransmissions+nic.Timeouts > 0 {
-			logged.WithFields(logrus.Fields{"node": n, "crc_errors": nic.CRCErrors, "retransmissions": nic.Retransmissions, "timeouts": nic.Timeouts}).Debug("links sent again")
+			logged.WithFields(logrus.Fields{"node": n, "crc_errors": nic.CRCErrors, "retransmissions": nic.Retransmissions, "timeouts": nic.Timeouts}).Debug("links retransmitted")
 		}
 		if err := w.readNVM(&nic); err != nil {
 			return err
@@ -210,8 +208,8 @@ func readNIC(dev drivers.Device, node int) (NIC, error) {
 	return nic, nil
 }
 
-// checkStalls: a credit stands for a free slot, so with flow control no mailbox
-// is ever full when a packet comes (FC paper, section 5.2).
+// checkStalls verifies that with flow control no mailbox was ever full when a packet arrived,
+// because each packet had a credit (FC paper, section 5.2).
 func (w *World) checkStalls(res *Result) error {
 	for _, n := range res.NICs {
 		if n.RxStall != 0 {
@@ -221,8 +219,8 @@ func (w *World) checkStalls(res *Result) error {
 	return nil
 }
 
-// checkCounters: what the NICs sent, what they received and what the software
-// handled must be the same number of packets.
+// checkCounters verifies that the NICs sent and received as many packets as the software sent and
+// retrieved.
 func (w *World) checkCounters(res *Result) error {
 	var hwSent, hwReceived, dropped, swSent, swReceived uint64
 	for _, n := range res.NICs {

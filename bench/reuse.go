@@ -1,14 +1,14 @@
 package bench
 
-// ReuseStats say how eager messages by RMA went, those of all ranks together, warm-up included.
+// ReuseStats counts eager messages by RMA over all ranks, including warm-up.
 type ReuseStats struct {
 	Copied uint64 `json:"copied"`        // through an intermediate buffer
 	Direct uint64 `json:"without_copy"`  // from the buffer of the send
-	Other  uint64 `json:"other_ways"`    // without an entry of the ring: by VELO, or by a rendezvous
+	Other  uint64 `json:"other_ways"`    // without a free ring entry: by VELO or rendezvous
 	Pins   uint64 `json:"registrations"` // that mapped pages
 }
 
-// reuseStats add up what all ranks have counted so far.
+// reuseStats sums the counters of all ranks.
 func (w *World) reuseStats() (s ReuseStats) {
 	for _, r := range w.Ranks {
 		if r == nil {
@@ -20,7 +20,7 @@ func (w *World) reuseStats() (s ReuseStats) {
 	return s
 }
 
-// reused adds to the last row what has been counted since before.
+// reused adds the counts since before to the last row.
 func (res *Result) reused(w *World, before ReuseStats) {
 	if !w.Config.Reuse.On() {
 		return

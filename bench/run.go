@@ -11,8 +11,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Run runs one workload and closes the device. If one message size failed, or nobody wanted to wait
-// any longer, the result holds those before it, and nothing but their rows.
+// Run runs one workload and closes the device. If one message size fails or ctx ends, the result
+// holds only the rows of the sizes before it.
 func Run(ctx context.Context, c Config) (res *Result, err error) {
 	wl, err := FindWorkload(c.Workload)
 	if err != nil {
@@ -26,10 +26,10 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 		return nil, err
 	}
 	if c.Helper && !wl.paired {
-		return nil, fmt.Errorf("%w: a progress thread for %s, which does not compute", drivers.ErrConfig, wl.Name)
+		return nil, fmt.Errorf("%w: progress thread for %s: the workload does not compute", drivers.ErrConfig, wl.Name)
 	}
 	if c.Compute > 0 && !wl.computes && !wl.steps || c.Jitter > 0 && !wl.computes {
-		return nil, fmt.Errorf("%w: computation for %s, which does not compute", drivers.ErrConfig, wl.Name)
+		return nil, fmt.Errorf("%w: computation for %s: the workload does not compute", drivers.ErrConfig, wl.Name)
 	}
 	if wl.check != nil {
 		if err := wl.check(&c); err != nil {
@@ -42,9 +42,9 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	}
 	w, err := openWorld(ctx, c, obs.sink(), drivers.CanSimulate)
 	if err != nil {
-		return nil, because(ctx, err)
+		return nil, causeOf(ctx, err)
 	}
-	defer func() { w.failed(ctx, err); err = because(ctx, errors.Join(err, w.close(), obs.close())) }()
+	defer func() { w.failed(ctx, err); err = causeOf(ctx, errors.Join(err, w.close(), obs.close())) }()
 	res = newResult(w)
 	for _, n := range c.Sizes {
 		if err := w.measure(ctx, wl, n, res, obs); err != nil {
@@ -54,7 +54,7 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	return res, errors.Join(w.finish(res), wl.checkVerified(&c, res))
 }
 
-// checkVerified fails a run that was to send bytes and verified none of them: it tested nothing.
+// checkVerified fails a run that should have verified bytes and verified none.
 func (wl *Workload) checkVerified(c *Config, res *Result) error {
 	if res.Verified > 0 || !slices.ContainsFunc(c.Sizes, func(n int) bool { return wl.volume(c, n) > 0 }) {
 		return nil
@@ -62,7 +62,7 @@ func (wl *Workload) checkVerified(c *Config, res *Result) error {
 	return fmt.Errorf("%s verified no byte: expected messages of %v bytes", wl.Name, c.Sizes)
 }
 
-// complete fills in what the configuration leaves to the workload.
+// complete applies the workload's defaults to the configuration.
 func (wl *Workload) complete(c *Config) {
 	if len(c.Sizes) == 0 {
 		c.Sizes = wl.Sizes
@@ -79,17 +79,17 @@ func (wl *Workload) complete(c *Config) {
 	}
 }
 
-// enoughBytes of a sender say what there is to say about long messages.
+// enoughBytes of a sender are enough to measure long messages.
 const enoughBytes = 4 << 20
 
-// pairedSamples of so many iterations are what a paired workload takes at each size, about.
+// pairedSamples is the approximate number of iterations of a paired workload at each size.
 const pairedSamples = 64
 
-// onceBytes of all ranks in one iteration take minutes: it is done once, and nothing before it.
+// onceBytes of all ranks in one iteration take minutes: then there is one iteration and no warm-up.
 const onceBytes = 1 << 30
 
-// at is the configuration for one message size: who left the number of iterations
-// open gets fewer of long messages, at least two after one that warms up; one of a large world.
+// at returns the configuration for one message size. If the number of iterations is not set, long
+// messages have fewer iterations (at least two after a warm-up), and a large world has one.
 func (c Config) at(wl *Workload, n int) *Config {
 	enough := enoughBytes
 	if wl.paired {
@@ -125,12 +125,12 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 			t.step = m.step
 		}
 		ended = m.finish
-		if t.traffic == nil { // whose hot flows send until the others are done
+		if t.traffic == nil { // its hot flows send until the others are done
 			w.Kernel.OnTick(m.tick)
 			defer w.Kernel.OnTick(nil)
 		}
 	}
-	before, reused, spoken := w.flowStats(), w.reuseStats(), w.spoken()
+	before, reused, rtr := w.flowStats(), w.reuseStats(), w.rtrStats()
 	if err := w.run(ctx, func(r *host.Rank) error { return wl.body(t, r, n) }); err != nil {
 		return err
 	}
@@ -150,7 +150,7 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 	}
 	row.Eager = w.eagerRanks()
 	if wl.computes {
-		res.addApp(t, w.spoken().minus(spoken))
+		res.addApp(t, w.rtrStats().minus(rtr))
 	}
 	return nil
 }
@@ -160,7 +160,7 @@ func (t *task) elapsed() drivers.Time {
 	var s span
 	for _, x := range t.timed {
 		if x == (span{}) {
-			continue // took no part
+			continue // did not take part
 		}
 		if s == (span{}) || x.from < s.from {
 			s.from = x.from
@@ -170,16 +170,16 @@ func (t *task) elapsed() drivers.Time {
 	return s.to - s.from
 }
 
-// Launch runs body on every rank of a world of its own and closes the device: what Run does, for
-// programs that are not in the list of workloads. Messages up to the longest of c.Sizes may be
-// sent, buffers of them at a time per rank. The device need not simulate time.
+// Launch runs body on every rank of a new world and closes the device: like Run, for programs that
+// are not in the list of workloads. Messages may be as long as the longest of c.Sizes, with the
+// given number of buffers of that length per rank. The device need not have simulated time.
 func Launch(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) error {
 	_, err := launchOn(ctx, c, buffers, body, 0)
 	return err
 }
 
-// Measure is Launch for programs that want to know what the run cost: the result
-// has one row, with the flow control's counters and no time of its own.
+// Measure is Launch with a result of one row that contains the flow control counters, without
+// times.
 func Measure(ctx context.Context, c Config, buffers int, body func(*host.Rank) error) (res *Result, err error) {
 	return launchOn(ctx, c, buffers, body, drivers.CanSimulate)
 }
@@ -196,13 +196,13 @@ func launchOn(ctx context.Context, c Config, buffers int, body func(*host.Rank) 
 	}
 	w, err := openWorld(ctx, c, obs.sink(), needs)
 	if err != nil {
-		return nil, because(ctx, err)
+		return nil, causeOf(ctx, err)
 	}
-	defer func() { w.failed(ctx, err); err = because(ctx, errors.Join(err, w.close(), obs.close())) }()
+	defer func() { w.failed(ctx, err); err = causeOf(ctx, errors.Join(err, w.close(), obs.close())) }()
 	if err := w.run(ctx, body); err != nil {
 		return nil, err
 	}
-	if w.Sys == nil { // nothing to measure
+	if w.Sys == nil { // no simulated time to measure
 		return nil, nil
 	}
 	res = newResult(w)

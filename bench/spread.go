@@ -6,8 +6,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A Spread says how the iterations lie around their mean, over all ranks that took part: a mean
-// alone hides that one in a hundred waits for something.
+// A Spread is the distribution of iteration times over all ranks that took part.
 type Spread struct {
 	Count int          `json:"count"`
 	Min   drivers.Time `json:"min_ps"`
@@ -16,7 +15,8 @@ type Spread struct {
 	Max   drivers.Time `json:"max_ps"`
 }
 
-// spreadOf sorts what it is given. A percentile is the smallest value that so many are not above.
+// spreadOf sorts its argument. A percentile is the smallest value that is not exceeded by that
+// share.
 func spreadOf(each []drivers.Time) *Spread {
 	n := len(each)
 	if n == 0 {
@@ -27,7 +27,7 @@ func spreadOf(each []drivers.Time) *Spread {
 	return &Spread{Count: n, Min: each[0], P50: at(50), P99: at(99), Max: each[n-1]}
 }
 
-// Halves are the times of half an iteration.
+// Halves returns the distribution of half iterations.
 func (s Spread) Halves() Spread {
 	return Spread{Count: s.Count, Min: s.Min / 2, P50: s.P50 / 2, P99: s.P99 / 2, Max: s.Max / 2}
 }

@@ -9,14 +9,14 @@ import (
 
 var stencil = Workload{
 	Name:  "stencil",
-	Doc:   "ranks on a 3D grid exchange a message with each of 6 neighbours beside a computation (ADAPT, section 2.3)",
+	Doc:   "ranks on a 3D grid exchange a message with each of 6 neighbours during a computation (ADAPT, section 2.3)",
 	Sizes: []int{4 << 10, 16 << 10, 64 << 10}, Iterations: 20, Warmup: 12, steps: true,
 	messages: func(c *Config) int { return c.Ranks() * len(spaceOf(c.Ranks()).faces(0)) },
 	buffers:  func(c *Config) int { return 2 * len(spaceOf(c.Ranks()).faces(0)) },
 	body:     (*task).stencil,
 }
 
-// stencil warms up, measures steps with computation, and then those without.
+// stencil warms up, measures steps with computation, and then steps without.
 func (t *task) stencil(r *host.Rank, n int) error {
 	edges := spaceOf(r.Size()).faces(r.ID())
 	for i := range edges {
@@ -47,8 +47,8 @@ func (t *task) stencil(r *host.Rank, n int) error {
 	return nil
 }
 
-// StepComputation is what stencil or halo computes in a step, if nothing else is said, in a world
-// of so many ranks with messages of n bytes.
+// StepComputation returns the default computation of stencil or halo per step, for the given number
+// of ranks and messages of n bytes.
 func StepComputation(workload string, ranks, n int) drivers.Time {
 	faces := len(spaceOf(ranks).faces(0))
 	if workload == halo.Name {
@@ -57,11 +57,11 @@ func StepComputation(workload string, ranks, n int) drivers.Time {
 	return (&Config{}).computation(n * faces)
 }
 
-// linkByte is what a link takes for a byte.
+// linkByte is the time of a byte on a link.
 const linkByte = 800 * drivers.Picosecond
 
-// computation of a step is what was asked for, or twice what a link needs for all that the rank
-// sends: messages that cross share links.
+// computation returns the configured time of a step's computation, or twice the link time of all
+// messages of the rank, because crossing messages share links.
 func (c *Config) computation(bytes int) drivers.Time {
 	return cmp.Or(c.Compute, 2*drivers.Time(bytes)*linkByte)
 }

@@ -12,7 +12,7 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A Class says what kind of hang it is.
+// A Class is a kind of hang.
 type Class string
 
 // The classes of hangs.
@@ -21,24 +21,24 @@ const (
 	ProtocolDeadlock Class = "protocol deadlock"
 	// RTLStall: the hardware holds packets that it cannot deliver.
 	RTLStall Class = "RTL stall"
-	// HostBlocked: ranks wait for messages that nobody sends, or for credits of ranks that have
+	// HostBlocked: ranks wait for messages that no rank sends, or for credits of ranks that have
 	// finished.
 	HostBlocked Class = "host blocked"
-	// Limited: the run was still moving when its limit of simulated time came. That is no hang.
+	// Limited: the run was still making progress at its limit of simulated time. That is no hang.
 	Limited Class = "limit of simulated time reached"
 )
 
-// A Verdict explains a run that stopped progressing.
+// A Verdict explains why a run stopped making progress.
 type Verdict struct {
 	Class    Class        `json:"class"`
 	At       drivers.Time `json:"at_ps"`
 	Ranks    []RankState  `json:"ranks"` // those that did not finish
 	Finished int          `json:"finished"`
-	Chain    []string     `json:"wait_for"` // from a rank to what holds it, link by link
+	Chain    []string     `json:"wait_for"` // wait-for chain, beginning at a rank
 	Nodes    []NodeState  `json:"nodes"`
-	// Lost are credits that are nowhere.
+	// Lost lists credits that are neither with a sender nor behind buffered flits.
 	Lost []LostCredits `json:"lost_credits,omitempty"`
-	// Unmatched are messages that came and that nobody receives.
+	// Unmatched lists messages that have arrived and that no receive matches.
 	Unmatched []Unmatched  `json:"unmatched"`
 	Limit     drivers.Time `json:"limit_ps,omitempty"` // if Class is Limited
 }
@@ -49,31 +49,31 @@ type Unmatched struct {
 	host.Unmatched
 }
 
-// RankState is what one rank did.
+// RankState is the state of a rank.
 type RankState struct {
 	Rank  int    `json:"rank"`
 	Node  int    `json:"node"`
 	VPID  int    `json:"vpid"`
 	State string `json:"state"`
 	Waits string `json:"waits"`
-	Flow  string `json:"flow_control,omitempty"` // its state towards the peer that the rank waits for
-	Long  string `json:"rendezvous,omitempty"`   // and that of the message
+	Flow  string `json:"flow_control,omitempty"` // its state for the peer that the rank waits for
+	Long  string `json:"rendezvous,omitempty"`   // state of the message's rendezvous
 }
 
-// NodeState is what one NIC's queues hold.
+// NodeState is the state of a NIC's queues.
 type NodeState struct {
 	Node        int    `json:"node"`
 	Lines       uint64 `json:"tx_lines"`   // sends waiting in the requester
 	RxFlits     uint64 `json:"rx_flits"`   // flits waiting in the completer
-	StallVPID   int    `json:"stall_vpid"` // mailbox that holds the completer, -1 if none
+	StallVPID   int    `json:"stall_vpid"` // mailbox that stalls the completer, -1 if none
 	StallCycles uint64 `json:"stall_cycles"`
 	Fill        uint64 `json:"mailbox_fill"` // of that mailbox
 	Slots       uint64 `json:"mailbox_slots"`
-	Held        []Held `json:"held,omitempty"` // queues that stand
+	Held        []Held `json:"held,omitempty"` // queues that are blocked
 }
 
-// explain turns the end of a run without progress into a verdict; other errors
-// stay as they are.
+// explain turns the end of a run without progress into a verdict; other errors are returned
+// unchanged.
 func (w *World) explain(err error) error {
 	var hang *vtime.HangError
 	var limit *vtime.LimitError
@@ -86,7 +86,7 @@ func (w *World) explain(err error) error {
 	return err
 }
 
-// verdict looks at software and hardware after a run stopped.
+// verdict inspects software and hardware after a run has stopped.
 func (w *World) verdict(cause error, class Class, procs []vtime.ProcState, idle bool) error {
 	v := &Verdict{Class: class, At: w.Kernel.Now()}
 	if class == Limited {
@@ -112,7 +112,7 @@ func (w *World) verdict(cause error, class Class, procs []vtime.ProcState, idle 
 		}
 		v.Nodes = append(v.Nodes, s)
 	}
-	if class != Limited { // nothing moves
+	if class != Limited { // the hardware is at rest
 		lost, err := w.lostOnLinks()
 		v.Lost = append(v.Lost, lost...)
 		if err != nil {
@@ -127,7 +127,7 @@ func (w *World) rankState(p vtime.ProcState) RankState {
 	wait := w.Ranks[p.ID].Waiting()
 	s := RankState{Rank: p.ID, Node: p.Node, VPID: p.VPID, State: p.State.String(), Waits: wait.String()}
 	if p.State == vtime.AwaitPIO {
-		s.Waits = fmt.Sprintf("store to the send window: %d lines posted that the NIC does not take", p.Posted)
+		s.Waits = fmt.Sprintf("store to the send window: the NIC does not accept %d posted lines", p.Posted)
 	}
 	if wait.For == "credits" {
 		s.Flow = w.Ranks[p.ID].Endpoint().Describe(wait.Peer)
@@ -178,8 +178,8 @@ func (w *World) classify(hang *vtime.HangError) Class {
 	return HostBlocked
 }
 
-// chain follows who waits for whom, from the first rank that waits for another
-// until it closes, which says something if it is for ever, or ends.
+// chain follows the wait-for relation from the first rank that waits for another, until it closes
+// (which proves a deadlock if the waits are permanent) or ends.
 func (w *World) chain(procs []vtime.ProcState, full int, forever bool) (links []string) {
 	seen := map[int]bool{}
 	for id := firstWaiting(procs); id >= 0 && !seen[id]; {
@@ -187,7 +187,7 @@ func (w *World) chain(procs []vtime.ProcState, full int, forever bool) (links []
 		link, next := w.link(procs[id], full)
 		links = append(links, link)
 		if forever && next >= 0 && seen[next] {
-			links = append(links, fmt.Sprintf("rank %d: the circle closes", next))
+			links = append(links, fmt.Sprintf("rank %d: closes the cycle", next))
 		}
 		id = next
 	}
@@ -203,18 +203,18 @@ func firstWaiting(procs []vtime.ProcState) int {
 	return -1
 }
 
-// link says what one rank waits for and which rank could end that. full is the
-// rank whose mailbox holds the network, or -1.
+// link describes what one rank waits for, and returns the rank that could end the wait. full is the
+// rank whose mailbox stalls the network, or -1.
 func (w *World) link(p vtime.ProcState, full int) (string, int) {
 	wait := w.Ranks[p.ID].Waiting()
 	switch {
 	case p.State == vtime.Done:
-		return fmt.Sprintf("rank %d: finished; it sends nothing more and returns no credits", p.ID), -1
+		return fmt.Sprintf("rank %d: finished; sends no more messages and returns no credits", p.ID), -1
 	case p.State == vtime.AwaitPIO:
 		if full < 0 {
-			return fmt.Sprintf("rank %d: store to the send window blocked; no mailbox is full: the network itself stands still", p.ID), -1
+			return fmt.Sprintf("rank %d: store to the send window blocked although no mailbox is full: the network is blocked", p.ID), -1
 		}
-		return fmt.Sprintf("rank %d: store to the send window blocked: the mailbox of rank %d is full and holds the network", p.ID, full), full
+		return fmt.Sprintf("rank %d: store to the send window blocked: the full mailbox of rank %d stalls the network", p.ID, full), full
 	case wait.For == "message" && wait.Peer == host.AnySource:
 		return fmt.Sprintf("rank %d: %s", p.ID, wait), -1
 	case wait.For == "credits":
@@ -223,7 +223,7 @@ func (w *World) link(p vtime.ProcState, full int) (string, int) {
 	return fmt.Sprintf("rank %d: %s", p.ID, wait), wait.Peer
 }
 
-// fullMailbox is the rank whose mailbox holds its node's completer, or -1.
+// fullMailbox returns the rank whose mailbox stalls its node's completer, or -1.
 func (w *World) fullMailbox(nodes []NodeState) int {
 	for _, s := range nodes {
 		if s.StallVPID >= 0 {

@@ -97,7 +97,7 @@ func TestVerdictLostCredits(t *testing.T) {
 	}
 	v := verdictOf(t, c, waits)
 	require.Equal(t, []LostCredits{{Node: 1, Port: 0, VC: 1, Peer: 1, Have: 13, Depth: 16}}, v.Lost)
-	require.ErrorContains(t, v, "credits are lost: router of node 1, port 0 (from the NIC), VC 1: the sender has 13 of 16")
+	require.ErrorContains(t, v, "credits lost: router of node 1, port 0 (from the NIC), VC 1: the sender has 13 of 16")
 }
 
 // shortOf is a system of which one link shows fewer credits than there are.
@@ -217,7 +217,7 @@ func TestVerdictLeakingRouter(t *testing.T) {
 	require.ErrorAs(t, err, &v)
 	require.Equal(t, RTLStall, v.Class)
 	require.Equal(t, []LostCredits{{Node: 1, Port: 1, VC: 0, Peer: 2, Have: 0, Buffered: 0, Depth: 16}}, v.Lost)
-	require.ErrorContains(t, v, "credits are lost: router of node 1, port 1 (+X, to node 2), VC 0: it has 0 of 16, 0 flits are buffered behind the link, 16 are nowhere")
+	require.ErrorContains(t, v, "credits lost: router of node 1, port 1 (+X, to node 2), VC 0: the sender has 0 of 16, 0 flits are buffered at the receiver, 16 credits are missing")
 }
 
 // TestVerdictRendezvous: a rank that waits for a long message says how far that is.

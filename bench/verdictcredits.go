@@ -9,13 +9,13 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// LostCredits are credits that nobody has: the sender of a channel has not got them, and no flit is
+// LostCredits are missing credits: the sender of a channel does not have them, and no flit is
 // buffered for them.
 type LostCredits struct {
 	Node int `json:"node"`
-	Port int `json:"port"` // of its router: 0 is the NIC's own, by which the NIC sends into it; others send over a link
+	Port int `json:"port"` // of its router: 0 is the input from the NIC, others are links
 	VC   int `json:"vc"`
-	// Peer is the node whose router has the places: the same one for port 0.
+	// Peer is the node whose router has the buffer; the same node for port 0.
 	Peer     int    `json:"peer"`
 	Have     uint64 `json:"credits"`
 	Buffered uint64 `json:"buffered"`
@@ -26,18 +26,18 @@ var linkNames = [links]string{"+X", "-X", "+Y", "-Y", "+Z", "-Z"}
 
 func (l LostCredits) String() string {
 	if l.Port == 0 {
-		return fmt.Sprintf("credits are lost: router of node %d, port 0 (from the NIC), VC %d: the sender has %d of %d, and nothing is buffered", l.Node, l.VC, l.Have, l.Depth)
+		return fmt.Sprintf("credits lost: router of node %d, port 0 (from the NIC), VC %d: the sender has %d of %d, no flit is buffered", l.Node, l.VC, l.Have, l.Depth)
 	}
-	return fmt.Sprintf("credits are lost: router of node %d, port %d (%s, to node %d), VC %d: it has %d of %d, %d flits are buffered behind the link, %d are nowhere",
+	return fmt.Sprintf("credits lost: router of node %d, port %d (%s, to node %d), VC %d: the sender has %d of %d, %d flits are buffered at the receiver, %d credits are missing",
 		l.Node, l.Port, linkNames[l.Port-1], l.Peer, l.VC, l.Have, l.Depth, l.Buffered, l.Depth-l.Have-l.Buffered)
 }
 
-// A portLevel is what a router has at the port of a link that works.
+// A portLevel holds the credits and flits of a router port with a working link.
 type portLevel struct{ credits, flits [regs.TorusVCs]uint64 }
 
-// lostOnLinks finds the credits that are lost between routers. Nothing moves: what a link's sender
-// does not have must be flits that wait at its other end. Links that do not work, or of which
-// nothing can be read, are left out.
+// lostOnLinks finds credits lost between routers. The network is at rest, so each credit that the
+// sender of a link does not have must correspond to a flit at its receiver. Links that do not work
+// or cannot be read are skipped.
 func (w *World) lostOnLinks() (lost []LostCredits, err error) {
 	info := w.Sys.Info()
 	params, err := w.Sys.Device(0).ReadReg(regs.Params)
@@ -75,7 +75,7 @@ func (w *World) lostOnLinks() (lost []LostCredits, err error) {
 	return lost, nil
 }
 
-// portLevelOf reads WIRE_CREDITS and WIRE_FLITS, which are there in simulations alone.
+// portLevelOf reads WIRE_CREDITS and WIRE_FLITS, which exist in simulations only.
 func portLevelOf(dev drivers.Device, link uint8) (l portLevel, ok bool, err error) {
 	const works = regs.LinkStatusConnected | regs.LinkStatusCarrier | regs.LinkStatusAgreed
 	var bus *drivers.BusError
@@ -104,7 +104,7 @@ func portLevelOf(dev drivers.Device, link uint8) (l portLevel, ok bool, err erro
 	return l, true, nil
 }
 
-// neighbour is the node behind a link of a mesh or torus; -1: none.
+// neighbour returns the node at the other end of a link of a mesh or torus; -1: none.
 func neighbour(dims [3]int, torus bool, node, link int) int {
 	step := 1
 	for d := range link / 2 {

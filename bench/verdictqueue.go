@@ -9,23 +9,23 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Held is a queue of a NIC that stands still with something in it.
+// A Held is a queue of a NIC that is not empty and does not move.
 type Held struct {
 	Queue string `json:"queue"` // the instance, below the node
 	Holds string `json:"holds"`
 	Why   string `json:"why"`
 }
 
-// rmaUnits are those that notify, in the order of RMA_LEVEL.stalled.
+// rmaUnits lists the units that write notifications, in the order of RMA_LEVEL.stalled.
 var rmaUnits = [...]string{"u_nic.u_rma.u_requester", "u_nic.u_rma.u_responder", "u_nic.u_rma.u_completer", "u_nic.u_rma.u_answers"}
 
-// levels are the registers that say what waits where in a NIC.
+// levels holds the registers with the fill levels of a NIC's queues.
 type levels struct {
 	tx, rx, rma, ring, params uint64
 }
 
-// held lists the queues of a node that hold something, from the bus to the network and back, and
-// credits that are lost if idle says that nothing can hold them.
+// held adds the non-empty queues of a node, from the bus to the network and back. It returns lost
+// credits; idle means that no flit can be using them.
 func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 	add := func(queue, why, holds string, args ...any) {
 		s.Held = append(s.Held, Held{queue, fmt.Sprintf(holds, args...), why})
@@ -43,7 +43,7 @@ func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 		if credits[vc] == 0 {
 			return fmt.Sprintf("no credit of VC %d into the network", vc)
 		}
-		return fmt.Sprintf("it has %d credits of VC %d: something before the router holds it", credits[vc], vc)
+		return fmt.Sprintf("it has %d credits of VC %d, so it is blocked before the router", credits[vc], vc)
 	}
 	if s.Lines > 0 {
 		add("u_nic.u_requester.u_lines", network(0), "%d lines", s.Lines)
@@ -66,7 +66,7 @@ func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 		case idle:
 			lost = append(lost, LostCredits{Node: s.Node, Peer: s.Node, VC: vc, Have: have, Depth: depth})
 		default:
-			add("u_nic.u_router.g_in[0].u_input", "the outputs that they are for stand", "%d flits from the NIC, VC %d", taken, vc)
+			add("u_nic.u_router.g_in[0].u_input", "their router outputs are blocked", "%d flits from the NIC, VC %d", taken, vc)
 		}
 	}
 	for vc, n := range [...]uint64{regs.RXLevelVC0.Of(l.rx), regs.RXLevelVC1.Of(l.rx), regs.RXLevelVC2.Of(l.rx)} {
@@ -81,7 +81,7 @@ func (s *NodeState) held(l levels, idle bool) (lost []LostCredits) {
 	return lost
 }
 
-// deadLinks adds links that carry nothing.
+// deadLinks adds links that transfer nothing.
 func (w *World) deadLinks(s *NodeState, dev drivers.Device) {
 	for l := range machine.LinksOf(w.Sys.Info().Dims) {
 		v, err := dev.ReadReg(regs.LinkStatus(l))
@@ -91,15 +91,15 @@ func (w *World) deadLinks(s *NodeState, dev drivers.Device) {
 		queue := fmt.Sprintf("u_nic.g_link[%d].u_link", l)
 		switch {
 		case v&regs.LinkStatusCarrier == 0:
-			s.Held = append(s.Held, Held{queue, "what is for it", "it has no carrier"})
+			s.Held = append(s.Held, Held{queue, "packets for this link", "no carrier"})
 		case v&regs.LinkStatusDead != 0:
-			s.Held = append(s.Held, Held{queue, "what is for it", "it is dead: its words are not answered"})
+			s.Held = append(s.Held, Held{queue, "packets for this link", "dead: its words are not acknowledged"})
 		}
 	}
 }
 
-// standing is the text of what is held.
-func (v *Verdict) standing(b *strings.Builder) {
+// printHeld prints the blocked queues and the lost credits.
+func (v *Verdict) printHeld(b *strings.Builder) {
 	for _, l := range v.Lost {
 		fmt.Fprintf(b, "%v\n", l)
 	}

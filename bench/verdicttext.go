@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// shownRanks bounds the tables of an error text; the JSON form has all.
+// shownRanks limits the tables of an error text; the JSON form is complete.
 const shownRanks = 16
 
 func (v *Verdict) Error() string {
@@ -39,28 +39,28 @@ func (v *Verdict) Error() string {
 		}
 		b.WriteByte('\n')
 	}
-	v.standing(&b)
+	v.printHeld(&b)
 	return strings.TrimRight(b.String(), "\n")
 }
 
 func (v *Verdict) head(b *strings.Builder) {
 	if v.Class == Limited {
-		fmt.Fprintf(b, "given up at %v: the limit of %v of simulated time (--limit) is reached; %d ranks finished, %d did not. This is no deadlock: it was still moving\n",
+		fmt.Fprintf(b, "limit of simulated time reached at %v (--limit %v); %d ranks finished, %d did not. This is no deadlock: the run was still making progress\n",
 			v.At, v.Limit, v.Finished, len(v.Ranks))
-		b.WriteString("who waited for whom just then:\n")
+		b.WriteString("wait-for chain at that time:\n")
 		return
 	}
 	fmt.Fprintf(b, "no progress at %v: %s; %d ranks finished, %d did not\n", v.At, v.Class, v.Finished, len(v.Ranks))
-	b.WriteString("who waits for whom:\n")
+	b.WriteString("wait-for chain:\n")
 }
 
-// unmatched lists what came and nobody receives: one wrong bit in a tag looks like a message that
-// never came.
+// unmatched prints messages that have arrived and match no receive: a wrong bit in a tag looks like
+// a missing message.
 func (v *Verdict) unmatched(b *strings.Builder) {
 	if len(v.Unmatched) == 0 {
 		return
 	}
-	b.WriteString("messages that came and no receive fits:\n")
+	b.WriteString("messages that have arrived and match no receive:\n")
 	for i, m := range v.Unmatched {
 		if i == shownRanks {
 			fmt.Fprintf(b, "  … and %d more\n", len(v.Unmatched)-i)
@@ -77,7 +77,7 @@ func (v *Verdict) unmatched(b *strings.Builder) {
 	}
 }
 
-// tagText is a tag in both forms: a flipped bit is seen in the second.
+// tagText prints a tag in decimal and hexadecimal, where a flipped bit is visible.
 func tagText(tag int) string {
 	if tag == host.AnyTag {
 		return "any"

@@ -15,37 +15,38 @@ import (
 // A Workload is a program that every rank runs.
 type Workload struct {
 	Name, Doc string
-	// Sizes, Iterations and Warmup are used where a Config leaves them out.
+	// Sizes, Iterations and Warmup are the defaults of a Config.
 	Sizes              []int
 	Iterations, Warmup int
-	// check refuses configurations that make no sense, beyond Config.Validate.
+	// check rejects configurations that are invalid for this workload, beyond Config.Validate.
 	check func(*Config) error
-	// body is what rank r does for messages of n bytes.
+	// body runs rank r for messages of n bytes.
 	body func(t *task, r *host.Rank, n int) error
-	// messages is how many messages one iteration sends in the whole world.
+	// messages returns the number of messages of one iteration in the whole world.
 	messages func(*Config) int
-	// lots is what these messages are where the longest has n bytes; nil: all have n.
+	// lots returns these messages by length, for a longest message of n bytes; nil: all have n bytes.
 	lots func(c *Config, n int) []lot
-	// buffers is how many messages a rank holds at a time.
+	// buffers returns the number of message buffers that a rank holds at a time.
 	buffers func(*Config) int
 	// active is how many ranks hold them; nil: all.
 	active func(*Config) int
-	// halfTrip: an iteration is a round trip, so half of it is a latency.
+	// halfTrip: an iteration is a round trip, and half of it is the latency.
 	halfTrip bool
-	// posts: an iteration only posts a message, so iterations do not tell how far the workload is.
+	// posts: an iteration only posts a message, so iterations do not measure progress.
 	posts bool
-	// paired: what it measures are the cases of two ranks, not its iterations.
+	// paired: the results are the cases of two ranks, not iterations.
 	paired bool
-	// steps: an iteration is a step of an exchange beside a computation.
+	// steps: an iteration is a step of an exchange with computation.
 	steps bool
-	// computes: it is a pattern of an application, which Config.Compute is for.
+	// computes: the workload is an application pattern, which Config.Compute applies to.
 	computes bool
-	// collective: it measures that of kind, by Config.Algorithm or by host's table.
+	// collective: the workload measures the collective kind, with Config.Algorithm or as selected by
+	// host's table.
 	collective bool
 	kind       host.Collective
 }
 
-// A lot is messages of one length.
+// A lot is a number of messages of one length.
 type lot struct{ messages, bytes int }
 
 func countOf(lots []lot) (count int) {
@@ -55,7 +56,7 @@ func countOf(lots []lot) (count int) {
 	return count
 }
 
-// sends is what one iteration sends in the whole world at size n.
+// sends returns the messages of one iteration in the whole world for size n.
 func (wl *Workload) sends(c *Config, n int) []lot {
 	if wl.lots == nil {
 		return []lot{{wl.messages(c), n}}
@@ -63,7 +64,7 @@ func (wl *Workload) sends(c *Config, n int) []lot {
 	return wl.lots(c, n)
 }
 
-// volume is that in bytes.
+// volume returns the bytes of one iteration in the whole world.
 func (wl *Workload) volume(c *Config, n int) (bytes int) {
 	for _, l := range wl.sends(c, n) {
 		bytes += l.messages * l.bytes
@@ -71,7 +72,7 @@ func (wl *Workload) volume(c *Config, n int) (bytes int) {
 	return bytes
 }
 
-// Workloads lists them by name.
+// Workloads returns all workloads, sorted by name.
 func Workloads() []*Workload {
 	list := []*Workload{&alltoall, &halo, &hotspot, &multiPingpong, &overlap, &pingpong, &progress, &random, &stencil}
 	for i := range exchanges {
@@ -84,7 +85,7 @@ func Workloads() []*Workload {
 	return list
 }
 
-// FindWorkload gives the workload of that name.
+// FindWorkload returns the workload with the given name.
 func FindWorkload(name string) (*Workload, error) {
 	var names []string
 	for _, w := range Workloads() {
@@ -96,25 +97,25 @@ func FindWorkload(name string) (*Workload, error) {
 	return nil, fmt.Errorf("%w: unknown workload %q%s; known: %v", drivers.ErrConfig, name, suggest.Nearest(name, names), names)
 }
 
-// A task is a workload at one message size, shared by the ranks that run it, perhaps on
-// several threads: a rank writes what is its own.
+// A task is a workload for one message size. Its ranks may run on several threads; each writes only
+// its own elements.
 type task struct {
 	ctx   context.Context
 	c     *Config
-	timed []span           // by rank: when its timed iterations began and ended
-	bytes []uint64         // by rank: verified
-	each  [][]drivers.Time // by rank: how long each timed iteration took
+	timed []span           // by rank: begin and end of its timed iterations
+	bytes []uint64         // by rank: verified bytes
+	each  [][]drivers.Time // by rank: duration of each timed iteration
 	step  func()
 	// beside is World.beside.
 	beside func(rank int, computes bool) error
 	// traffic is the flows of a hotspot with slow memory, else nil.
 	traffic *traffic
-	// overlap is what overlap and progress found, with how many messages.
+	// overlap holds the results of overlap and progress.
 	overlap []OverlapCase
 	sent    int
-	// steps are the times of each rank's steps of an exchange.
+	// steps holds the times of each rank's steps of an exchange.
 	steps  []stepTimes
-	played []AppStats // by rank: what each did besides
+	played []AppStats // by rank: statistics of an application pattern
 }
 
 func newTask(ctx context.Context, c *Config, ranks int) *task {
@@ -128,8 +129,8 @@ type span struct{ from, to drivers.Time }
 
 // iterate runs warm-up and timed iterations. Every rank that takes part calls it.
 func (t *task) iterate(r *host.Rank, once func(k int) error) error {
-	const untilCheck = 1 << 10                                  // iterations: posting a send may need neither time nor the device
-	each := make([]drivers.Time, 0, min(t.c.Iterations, 1<<16)) // a run of more may well be cancelled before it has had them
+	const untilCheck = 1 << 10                                  // check the context after this many iterations: posting a send may need neither time nor the device
+	each := make([]drivers.Time, 0, min(t.c.Iterations, 1<<16)) // longer runs are often cancelled
 	for k := range t.c.Warmup + t.c.Iterations {
 		from := r.Now()
 		if k == t.c.Warmup {
@@ -151,7 +152,7 @@ func (t *task) iterate(r *host.Rank, once func(k int) error) error {
 	return nil
 }
 
-// send sends message k of n bytes; the receiver checks it with recv.
+// send sends message k of n bytes; recv at the receiver verifies it.
 func (t *task) send(r *host.Rank, buf []byte, to, k int) error {
 	fill(buf, t.c.Seed, r.ID(), to, k)
 	return r.Send(to, tagApp, buf)
@@ -189,7 +190,7 @@ var pingpong = Workload{
 	},
 }
 
-// bounce is one side of a ping-pong.
+// bounce runs one side of a ping-pong.
 func (t *task) bounce(r *host.Rank, peer, n int, first bool) error {
 	buf, err := r.Alloc(n)
 	if err != nil {
@@ -217,7 +218,7 @@ var multiPingpong = Workload{
 	active:   func(c *Config) int { return 2 * c.Procs },
 	check: func(c *Config) error {
 		if c.Nodes < 2 {
-			return fmt.Errorf("%w: multi-pingpong runs between two nodes: give --nodes at least 2", drivers.ErrConfig)
+			return fmt.Errorf("%w: multi-pingpong runs between two nodes: set --nodes to at least 2", drivers.ErrConfig)
 		}
 		return nil
 	},
@@ -273,13 +274,13 @@ var alltoall = Workload{
 	},
 }
 
-// alltoallEager makes and verifies block by block: the buffers of a thousand ranks with
-// a thousand blocks each would need more memory than the simulation.
+// alltoallEager generates and verifies block by block, because a thousand ranks with a thousand
+// blocks each would need more memory than the simulation.
 func (t *task) alltoallEager(r *host.Rank, n int) error {
 	out, in := make([]byte, n), make([]byte, n)
 	known := &recall{seed: t.c.Seed, self: r.ID()}
 	r.UseContents(known)
-	defer r.UseContents(nil) // all has been received
+	defer r.UseContents(nil) // all messages have been received
 	return t.iterate(r, func(k int) error {
 		known.k = k
 		if err := r.AlltoallEach(n,
@@ -296,7 +297,7 @@ func (t *task) alltoallEager(r *host.Rank, n int) error {
 
 var hotspot = Workload{
 	Name:  "hotspot",
-	Doc:   "every rank sends to rank 0; with --nvm: some to slow memory, the others past them",
+	Doc:   "every rank sends to rank 0; with --nvm: some ranks to slow memory, the others past them",
 	Sizes: []int{256}, Iterations: 10, Warmup: 1,
 	messages: func(c *Config) int { return c.Ranks() - 1 },
 	buffers:  func(c *Config) int { return flowWindow*(1+max(c.Hot, 1)) + 1 },
@@ -308,7 +309,7 @@ var hotspot = Workload{
 		if err != nil {
 			return err
 		}
-		next := make([]int, r.Size()) // message expected next from each rank
+		next := make([]int, r.Size()) // by rank: next expected message
 		return t.iterate(r, func(k int) error {
 			if r.ID() != 0 {
 				return t.send(r, buf, 0, k)
@@ -338,12 +339,12 @@ var random = Workload{
 	body:     (*task).random,
 }
 
-// randomBatch is how many messages a rank sends before it receives those that the others have sent
-// meanwhile. It bounds the memory of a run of any length.
+// randomBatch is the number of messages that a rank sends before it receives those of the others.
+// It bounds the memory of a run of any length.
 const randomBatch = 1 << 12
 
-// random sends this rank's messages, then receives all that the others sent here, batch by batch:
-// every rank derives the whole traffic from the seed.
+// random sends this rank's messages and receives all messages of the others batch by batch: every
+// rank derives the whole traffic from the seed.
 func (t *task) random(r *host.Rank, n int) error {
 	x := &randomRank{task: t, r: r, mine: newPlan(t.c, n, r.ID()), sent: make([]int, r.Size()), got: make([]int, r.Size())}
 	for from := range r.Size() {
@@ -371,8 +372,8 @@ type randomRank struct {
 	*task
 	r       *host.Rank
 	mine    *plan
-	plans   []*plan // by rank, as far as this one has received
-	sent    []int   // messages, by rank
+	plans   []*plan // by rank: the traffic received so far
+	sent    []int   // by rank: number of messages
 	got     []int
 	sends   []*host.Request // of the batch
 	buffers [][]byte        // of the batch
@@ -391,8 +392,8 @@ func (x *randomRank) sendNext() error {
 	return err
 }
 
-// receiveBatch receives what the others have sent here in as many iterations as this rank has sent
-// messages, and waits for its own sends.
+// receiveBatch receives the messages that the others have sent here in as many iterations as this
+// rank has sent messages, and waits for its own sends.
 func (x *randomRank) receiveBatch(n int) error {
 	buf, err := x.r.Alloc(n)
 	if err != nil {
@@ -417,7 +418,7 @@ func (x *randomRank) receiveBatch(n int) error {
 	return x.r.Waitall(x.sends)
 }
 
-// freeBatch gives the buffers of a batch back.
+// freeBatch frees the buffers of a batch.
 func (x *randomRank) freeBatch() error {
 	for _, b := range x.buffers {
 		if err := x.r.Free(b); err != nil {

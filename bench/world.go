@@ -14,22 +14,22 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// logged is a line per step of a world, none per packet.
+// logged logs steps of a world, not packets.
 var logged = logrus.WithField("layer", "world")
 
 // A World is a system with a rank on every process.
 type World struct {
 	*world.World
 	Config Config
-	// Sys and Kernel are nil if the device's time passes by itself.
+	// Sys and Kernel are nil on a free-running device.
 	Sys    drivers.Timed
 	Kernel *vtime.Kernel
 	procs  []*vtime.Proc // by rank
 
-	system drivers.System // what was opened, nothing around it
+	system drivers.System // the opened device without wrappers
 }
 
-// world is what the configuration says of ranks.
+// world returns the configuration of the ranks.
 func (c *Config) world() world.Config {
 	w := world.Config{
 		Velo: c.Velo, Cost: c.Cost, Local: c.Local, Buffers: c.buffers,
@@ -44,7 +44,7 @@ func (c *Config) world() world.Config {
 	return w
 }
 
-// openWorld opens the device, which can do what is needed, and enables every endpoint.
+// openWorld opens the device with the needed capabilities and enables every endpoint.
 func openWorld(ctx context.Context, c Config, trace drivers.TraceSink, needs drivers.Capabilities) (*World, error) {
 	on := c.world()
 	m, err := on.Layout(nil)
@@ -55,7 +55,7 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink, needs dri
 		return nil, err
 	}
 	threads := c.Threads
-	if c.Record != nil { // a log has one order
+	if c.Record != nil { // a log needs a single order of events
 		threads = 1
 	}
 	open := c.Open
@@ -84,7 +84,7 @@ func newWorld(c Config, sys drivers.System, on world.Config) (w *World, err erro
 	}
 	timed, ok := sys.(drivers.Timed)
 	if !ok {
-		return w, w.runAlone(on)
+		return w, w.openFreeRunning(on)
 	}
 	if c.Record != nil {
 		timed = translog.RecordTimed(timed, c.Record)
@@ -101,28 +101,28 @@ func newWorld(c Config, sys drivers.System, on world.Config) (w *World, err erro
 	return w, c.Opened(w.Sys)
 }
 
-// runAlone makes the world of a device whose time nobody has.
-func (w *World) runAlone(on world.Config) (err error) {
+// openFreeRunning opens a world on a device whose clock is not controlled by the simulation kernel.
+func (w *World) openFreeRunning(on world.Config) (err error) {
 	if c := &w.Config; c.Record != nil || c.Opened != nil || len(c.NVM) > 0 || c.Beside > 0 || c.SlotTime > 0 || c.Limit > 0 {
-		return fmt.Errorf("%w: %s has no simulated time, which a recording, a limit of time, slow memory and faults need", drivers.ErrNotSupported, c.Device)
+		return fmt.Errorf("%w: %s has no simulated time; recordings, limits of time, slow memory and faults need it", drivers.ErrNotSupported, c.Device)
 	}
 	w.World, err = world.New(world.OnClock(w.system), on)
 	return err
 }
 
-// run runs body on every rank, then lets what is still under way arrive.
+// run runs body on every rank, then waits until the network is idle.
 func (w *World) run(ctx context.Context, body func(*host.Rank) error) error {
 	stop := context.AfterFunc(ctx, func() { w.system.Close() })
 	defer stop()
-	err := w.World.Run(ctx, func(r *host.Rank) error { return w.dated(r, body(r)) })
+	err := w.World.Run(ctx, func(r *host.Rank) error { return w.withCycle(r, body(r)) })
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return w.explain(err)
 }
 
-// dated adds to data that differ when a rank saw it.
-func (w *World) dated(r *host.Rank, err error) error {
+// withCycle annotates a data mismatch with the cycle at which the rank observed it.
+func (w *World) withCycle(r *host.Rank, err error) error {
 	var differs *MismatchError
 	if errors.As(err, &differs) {
 		differs.Cycle = drivers.Cycle(int(r.Now()) / w.system.Info().ClockPS)
@@ -142,15 +142,16 @@ func (w *World) close() error {
 	return w.Sys.Close()
 }
 
-// because is the error of a run, or why it was cancelled: what that broke is of no interest.
-func because(ctx context.Context, err error) error {
+// causeOf returns the cancellation cause if ctx was cancelled, otherwise err. Errors that follow
+// from a cancellation are suppressed.
+func causeOf(ctx context.Context, err error) error {
 	if err != nil && ctx.Err() != nil {
 		return context.Cause(ctx)
 	}
 	return err
 }
 
-// failed has the end of a run that failed repeated, if it was opened for that.
+// failed repeats the end of a failed run with waves, if the run was opened for that.
 func (w *World) failed(ctx context.Context, err error) {
 	r, ok := w.system.(drivers.Repeater)
 	if err == nil || ctx.Err() != nil || w.Config.Checkpoints == nil || !ok {

@@ -16,8 +16,8 @@ type key struct {
 	thumbs []plot.Thumbnailer
 }
 
-// A drawing is a plot with its legend. The legend stands in rows above the
-// plot: whatever the points are, it covers none of them.
+// A drawing is a plot with its legend. The legend is above the plot, so that it never covers
+// points.
 type drawing struct {
 	plot  *plot.Plot
 	title string
@@ -47,7 +47,7 @@ func (d *drawing) draw(c draw.Canvas) {
 	d.plot.Draw(c)
 }
 
-// legend draws the keys in as many rows as they need and returns their height.
+// legend draws the keys in as many rows as needed and returns their height.
 func (d *drawing) legend(c draw.Canvas) vg.Length {
 	if len(d.keys) == 0 || len(d.keys) == 1 && d.keys[0].name == "" {
 		return 0
@@ -70,19 +70,19 @@ func (d *drawing) legend(c draw.Canvas) vg.Length {
 	return c.Max.Y - y + margin/2
 }
 
-// addMarks draws the marks over the whole range, with their texts along them.
+// addMarks draws the marks over the whole range, with their texts.
 func (f *Figure) addMarks(p *plot.Plot) {
 	if len(f.Marks) > 0 {
 		p.Add(marks(f.Marks))
 	}
 }
 
-// marks are all marks of a figure as the library draws things.
+// marks implements plot.Plotter for all marks of a figure.
 type marks []Mark
 
 func (ms marks) Plot(c draw.Canvas, p *plot.Plot) { ms.plot(c, p) }
 
-// plot also returns where their texts are.
+// plot draws the marks and returns the rectangles of their texts.
 func (ms marks) plot(c draw.Canvas, p *plot.Plot) (taken []vg.Rectangle) {
 	for _, m := range ms {
 		ends := plotter.XYs{{X: p.X.Min, Y: m.At}, {X: p.X.Max, Y: m.At}}
@@ -96,24 +96,24 @@ func (ms marks) plot(c draw.Canvas, p *plot.Plot) (taken []vg.Rectangle) {
 	return taken
 }
 
-// label writes the mark's text where no other is, and returns where.
+// label writes the mark's text where it does not overlap another and returns its rectangle.
 func (m Mark) label(c draw.Canvas, p *plot.Plot, ends plotter.XYs, taken []vg.Rectangle) vg.Rectangle {
 	x, y := p.Transforms(&c)
 	style := p.X.Tick.Label
 	style.Font = sans(tickSize)
 	style.XAlign, style.YAlign = draw.XLeft, draw.YBottom
 	at := vg.Point{X: x(ends[0].X) + 5, Y: y(ends[0].Y) + 3}
-	if m.Vertical { // reads upwards and ends at the top, where there are fewer points
+	if m.Vertical { // vertical text ends at the top, where there are fewer points
 		style.Rotation = math.Pi / 2
 		style.XAlign = draw.XRight
 		at = vg.Point{X: x(ends[1].X) - 3, Y: y(ends[1].Y) - 4}
-		if at.X-style.Font.Size < c.Min.X { // or right of its line, where there is no room
+		if at.X-style.Font.Size < c.Min.X { // no space on the left: right of the line
 			style.YAlign, at.X = draw.YTop, at.X+1
 		}
 	}
 	box := style.Rectangle(m.Text)
 	for i := 0; i < len(taken); i++ {
-		if overlap(box.Add(at), taken[i]) { // further along its line, by all that are there
+		if overlap(box.Add(at), taken[i]) { // move along the line, past the texts that are there
 			if m.Vertical {
 				at.Y = taken[i].Min.Y - 4
 			} else {
@@ -123,7 +123,7 @@ func (m Mark) label(c draw.Canvas, p *plot.Plot, ends plotter.XYs, taken []vg.Re
 		}
 	}
 	box = box.Add(at)
-	c.SetColor(color.NRGBA{0xff, 0xff, 0xff, 0xd8}) // over a line, the text stays readable
+	c.SetColor(color.NRGBA{0xff, 0xff, 0xff, 0xd8}) // keep the text readable over lines
 	c.Fill(box.Path())
 	c.FillText(style, at, m.Text)
 	return box

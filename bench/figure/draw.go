@@ -14,8 +14,7 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A look is how a series is told from the others. Neighbours differ in
-// brightness, dash and marker at once.
+// A look is the style of a series. Neighbours differ in brightness, dash and marker.
 type look struct {
 	color  color.NRGBA
 	dashes []vg.Length
@@ -106,7 +105,7 @@ func (f *Figure) addLines(p *plot.Plot) (keys []key, err error) {
 	return keys, nil
 }
 
-// addBars stands the bars of a group side by side over its name.
+// addBars draws the bars of a group side by side over its name.
 func (f *Figure) addBars(p *plot.Plot) (keys []key, err error) {
 	width, _ := f.size()
 	n := len(f.Series)
@@ -135,7 +134,7 @@ func (f *Figure) addBars(p *plot.Plot) (keys []key, err error) {
 	return keys, nil
 }
 
-// ranges widens the axes to what is not a point of a series.
+// ranges widens the axes to marks, error bars and zero.
 func (f *Figure) ranges(p *plot.Plot) {
 	for _, m := range f.Marks {
 		axis := &p.Y
@@ -145,13 +144,13 @@ func (f *Figure) ranges(p *plot.Plot) {
 		axis.Min, axis.Max = min(axis.Min, m.At), max(axis.Max, m.At)
 	}
 	if f.Y.Scale == Linear && p.Y.Min > 0 {
-		p.Y.Min = 0 // a cut axis makes small differences look large
+		p.Y.Min = 0 // a truncated axis would exaggerate small differences
 	}
 	fix(&p.X, &f.X)
 	fix(&p.Y, &f.Y)
 }
 
-// fix sets the bounds that were asked for, and widens a range of nothing.
+// fix applies the requested bounds and widens an empty range.
 func fix(axis *plot.Axis, want *Axis) {
 	if want.Min != nil {
 		axis.Min = *want.Min
@@ -169,8 +168,8 @@ func fix(axis *plot.Axis, want *Axis) {
 	}
 }
 
-// withZero labels zero where the axis crosses it, since that is where a gain
-// becomes a loss. The library's choice may be -5, 10 and 25.
+// withZero labels zero if the axis crosses it, because the sign of a gain matters. The library
+// might choose -5, 10 and 25.
 func withZero(low, high float64) []plot.Tick {
 	ticks := plot.DefaultTicks{}.Ticks(low, high)
 	zero := func(t plot.Tick) bool { return t.Label != "" && math.Abs(t.Value) < (high-low)*1e-9 }
@@ -180,7 +179,7 @@ func withZero(low, high float64) []plot.Tick {
 	return multiples(low, high)
 }
 
-// multiples labels those of 1, 2 or 5 times a power of ten: three to seven.
+// multiples labels multiples of 1, 2 or 5 times a power of ten: three to seven of them.
 func multiples(low, high float64) (ticks []plot.Tick) {
 	const most = 6
 	exponent := math.Floor(math.Log10((high - low) / most))
@@ -213,7 +212,7 @@ func powersOfTwo(low, high float64) (ticks []plot.Tick) {
 	return ticks
 }
 
-// binary writes 4096 as 4 Ki.
+// binary formats 4096 as 4 Ki.
 func binary(v float64) string {
 	for _, u := range []struct {
 		size float64

@@ -8,17 +8,17 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// errorBars are vertical bars over points, as the library draws things; those of bar charts stand
-// beside their X.
+// errorBars implements plot.Plotter for vertical bars over points. Bars of bar charts are offset
+// from their X.
 type errorBars struct {
-	points []Point // X as it is drawn
+	points []Point // with X as drawn
 	offset vg.Length
 	style  draw.LineStyle
 }
 
 const capWidth = vg.Length(3)
 
-// errorBars are those of a series that has any.
+// errorBars returns the error bars of a series, or nil.
 func (s *Series) errorBars(look look, offset vg.Length, grouped bool) *errorBars {
 	b := &errorBars{offset: offset, style: draw.LineStyle{Color: look.color, Width: 1}}
 	if grouped {
@@ -46,7 +46,7 @@ func (b *errorBars) Plot(c draw.Canvas, p *plot.Plot) {
 	}
 }
 
-// DataRange makes room for them.
+// DataRange implements plot.DataRanger, so that the bars fit into the plot.
 func (b *errorBars) DataRange() (xmin, xmax, ymin, ymax float64) {
 	xmin, xmax, ymin, ymax = math.Inf(1), math.Inf(-1), math.Inf(1), math.Inf(-1)
 	for _, p := range b.points {

@@ -19,13 +19,13 @@ import (
 	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
-// A Figure is lines over a numeric x axis or, with Groups, bars side by side, or a heat map.
+// A Figure has lines over a numeric x axis or, with Groups, bars side by side, or is a heat map.
 type Figure struct {
 	Title  string
 	X, Y   Axis
 	Series []Series
 	Marks  []Mark
-	// Groups makes it a bar chart: one bar of every series stands over each name.
+	// Groups makes it a bar chart with one bar of every series per name.
 	Groups []string
 	// Heat makes it a heat map, which has no series.
 	Heat *Heat
@@ -33,51 +33,50 @@ type Figure struct {
 	Width, Height float64
 }
 
-// An Axis has a label and, unless it counts, a unit.
+// An Axis has a label and, unless it is a count, a unit.
 type Axis struct {
 	Label, Unit string
 	Scale       Scale
-	// Min and Max hold a range that the points alone do not give; nil: by the points.
+	// Min and Max fix the range; nil: determined by the points.
 	Min, Max *float64
 }
 
-// A Scale is how values become positions on an axis.
+// A Scale maps values to positions on an axis.
 type Scale int
 
-// The scales. Log2 labels powers of two as sizes are written: 64, 4 Ki, 1 Mi.
+// The scales. Log2 labels powers of two like sizes: 64, 4 Ki, 1 Mi.
 const (
 	Linear Scale = iota
 	Log10
 	Log2
 )
 
-// A Series is one line, or the bars of one kind: then Points[i] belongs to Groups[i] and only Y
-// counts.
+// A Series is one line, or one kind of bar: then Points[i] belongs to Groups[i] and X is ignored.
 type Series struct {
 	Name   string
 	Points []Point
 }
 
-// A Point is a value in the units of the axes, with how far it reached below and above.
+// A Point is a value in the units of the axes, with its lowest and highest measurement.
 type Point struct{ X, Y, Low, High float64 }
 
-// A Mark is a dashed line with a text across the whole figure, such as a paper's claim.
+// A Mark is a dashed line across the whole figure with a text, such as a paper's claim.
 type Mark struct {
-	// Vertical marks stand at an X, others lie at a Y.
+	// Vertical marks are at an X, others at a Y.
 	Vertical bool
 	At       float64
 	Text     string
 }
 
-// At gives a bound for Axis.Min or Max.
+// At returns a bound for Axis.Min or Max.
 func At(v float64) *float64 { return &v }
 
-// An Error says what of a figure cannot be drawn.
+// An Error describes why a figure cannot be drawn.
 type Error struct{ Figure, What string }
 
 func (e *Error) Error() string { return fmt.Sprintf("figure %q: %s", e.Figure, e.What) }
 
-// Save writes PATH.png, PATH.svg and PATH.csv; an ending of path is left out.
+// Save writes PATH.png, PATH.svg and PATH.csv; an extension of path is removed.
 func (f *Figure) Save(path string) error {
 	d, err := f.drawing()
 	if err != nil {
@@ -95,7 +94,7 @@ func (f *Figure) Save(path string) error {
 		f.saveCSV(base+".csv"))
 }
 
-// Base is path without the endings that Save writes.
+// Base returns path without the extensions that Save writes.
 func Base(path string) string {
 	switch ext := filepath.Ext(path); ext {
 	case ".png", ".svg", ".csv":
@@ -104,7 +103,7 @@ func Base(path string) string {
 	return path
 }
 
-// wrapped is the title with a line's end behind a comma where it would not fit.
+// wrapped breaks a long title after a comma.
 func (f *Figure) wrapped() string {
 	w, _ := f.size()
 	most := int(w / vg.Inch * 12) // characters
@@ -129,7 +128,7 @@ func (f *Figure) size() (w, h vg.Length) {
 	return w, h
 }
 
-// saveCSV writes the points as they are drawn.
+// saveCSV writes the points as drawn.
 func (f *Figure) saveCSV(path string) error {
 	header := []string{"series", f.X.text(), f.Y.text()}
 	var rows [][]string
@@ -156,7 +155,7 @@ func (f *Figure) saveCSV(path string) error {
 	return SaveRows(path, header, rows)
 }
 
-// reaches: some point is more than its value.
+// reaches reports whether a point has an error bar.
 func (f *Figure) reaches() bool {
 	for _, s := range f.Series {
 		for _, p := range s.Points {
@@ -168,7 +167,7 @@ func (f *Figure) reaches() bool {
 	return false
 }
 
-// SaveRows writes the rows behind a figure, with all their columns, as CSV.
+// SaveRows writes the rows of a figure with all columns as CSV.
 func SaveRows(path string, header []string, rows [][]string) error {
 	for i, r := range rows {
 		if len(r) != len(header) {
@@ -184,7 +183,7 @@ func number(v float64) string { return strconv.FormatFloat(v, 'g', -1, 64) }
 
 func write(path string, content func(io.Writer) error) error { return userfile.Write(path, content) }
 
-// text is an axis label with its unit.
+// text returns the axis label with its unit.
 func (a *Axis) text() string {
 	if a.Unit == "" {
 		return a.Label
@@ -192,7 +191,7 @@ func (a *Axis) text() string {
 	return fmt.Sprintf("%s (%s)", a.Label, a.Unit)
 }
 
-// check refuses what the plotting library would draw wrongly or panic about.
+// check rejects everything that the plotting library would draw wrongly or panic on.
 func (f *Figure) check() error {
 	if f.Heat != nil {
 		return f.Heat.check(f.Title)
@@ -234,7 +233,7 @@ func (f *Figure) checkSeries(s Series) error {
 	case len(f.Groups) > 0 && len(s.Points) != len(f.Groups):
 		return &Error{f.Title, fmt.Sprintf("%s has %d bars, expected %d, one for each group", name, len(s.Points), len(f.Groups))}
 	case len(f.Groups) > 0 && f.Y.Scale != Linear:
-		return &Error{f.Title, "bars on a logarithmic axis have no honest length: use lines"}
+		return &Error{f.Title, "bars on a logarithmic axis have no meaningful length: use lines"}
 	}
 	for _, p := range s.Points {
 		if len(f.Groups) == 0 {
@@ -254,14 +253,14 @@ func (f *Figure) checkSeries(s Series) error {
 func (f *Figure) checkValue(a *Axis, v float64, who string) error {
 	switch {
 	case math.IsNaN(v) || math.IsInf(v, 0):
-		return &Error{f.Title, fmt.Sprintf("%s: %v is no number that can be drawn", who, v)}
+		return &Error{f.Title, fmt.Sprintf("%s: %v cannot be drawn, expected a finite number", who, v)}
 	case a.Scale != Linear && v <= 0:
 		return &Error{f.Title, fmt.Sprintf("%s: %v on the logarithmic axis %q, expected more than 0", who, v, a.Label)}
 	}
 	return nil
 }
 
-// drawing builds what both formats show.
+// drawing builds the plot that both formats contain.
 func (f *Figure) drawing() (*drawing, error) {
 	if err := f.check(); err != nil {
 		return nil, err

@@ -97,7 +97,7 @@ func TestRefusals(t *testing.T) {
 		"no series":                          func(f *Figure) { f.Series = nil },
 		`series "limiter 1/8" has no points`: func(f *Figure) { f.Series[1].Points = nil },
 		"has 2 bars, expected 3":             func(f *Figure) { f.Series[0].Points = f.Series[0].Points[:2] },
-		"NaN is no number":                   func(f *Figure) { f.Series[0].Points[0].Y = math.NaN() },
+		"NaN cannot be drawn":                func(f *Figure) { f.Series[0].Points[0].Y = math.NaN() },
 		"bars on a logarithmic axis":         func(f *Figure) { f.Y.Scale = Log10 },
 		"-1 on the logarithmic axis":         func(f *Figure) { f.X.Scale, f.Groups, f.Series[0].Points[0].X = Log2, nil, -1 },
 		`mark "x"`:                           func(f *Figure) { f.Marks = []Mark{{At: math.Inf(1), Text: "x"}} },

@@ -11,10 +11,10 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A Heat makes a figure a heat map: a field for each name on X and Y, with its number in it.
+// A Heat makes a figure a heat map: a field per name on X and Y, with its number.
 type Heat struct {
 	X, Y        []string
-	Values      [][]float64 // [y][x]; not a number: nothing was measured there
+	Values      [][]float64 // [y][x]; NaN: not measured
 	Label, Unit string
 }
 
@@ -28,12 +28,12 @@ func (h *Heat) check(title string) error {
 		}
 		for _, v := range row {
 			if math.IsInf(v, 0) {
-				return &Error{title, fmt.Sprintf("heat map: %v is no number that can be drawn", v)}
+				return &Error{title, fmt.Sprintf("heat map: %v cannot be drawn, expected a finite number", v)}
 			}
 		}
 	}
 	if low, high := h.bounds(); low > high {
-		return &Error{title, "heat map without a number"}
+		return &Error{title, "heat map without a measured value"}
 	}
 	return nil
 }
@@ -50,7 +50,7 @@ func (h *Heat) bounds() (low, high float64) {
 	return low, high
 }
 
-// shade is a ramp from nearly white to the darkest colour of lines: it goes by brightness alone.
+// shade maps a value to a ramp from nearly white to the darkest line colour, by brightness only.
 func shade(v, low, high float64) (fill color.Color, dark bool) {
 	share := 0.0
 	if high > low {
@@ -61,10 +61,10 @@ func shade(v, low, high float64) (fill color.Color, dark bool) {
 	return color.NRGBA{mix(light.R, darkest.R), mix(light.G, darkest.G), mix(light.B, darkest.B), 0xff}, share > 0.5
 }
 
-// widest is as wide as what short gives.
+// widest is as wide as the widest result of short.
 const widest = "00.000"
 
-// fields is the heat map as the library draws things.
+// fields implements plot.Plotter for the heat map.
 type fields struct {
 	heat *Heat
 	text draw.TextStyle
@@ -91,14 +91,14 @@ func (f *fields) Plot(c draw.Canvas, p *plot.Plot) {
 				style.Color = color.White
 			}
 			if size := box.Size(); style.Width(widest) > size.X || style.Height(widest) > size.Y {
-				continue // the colour has to do
+				continue // no space for the number
 			}
 			c.FillText(style, vg.Point{X: (box.Min.X + box.Max.X) / 2, Y: (box.Min.Y + box.Max.Y) / 2}, short(v))
 		}
 	}
 }
 
-// short writes a number with three digits or so.
+// short formats a number with about three digits.
 func short(v float64) string {
 	if v == math.Trunc(v) && math.Abs(v) < 1e5 {
 		return strconv.FormatFloat(v, 'f', -1, 64)
@@ -106,7 +106,7 @@ func short(v float64) string {
 	return strconv.FormatFloat(v, 'g', 3, 64)
 }
 
-// addHeat puts the fields and their names on the axes.
+// addHeat adds the fields and their names to the axes.
 func (f *Figure) addHeat(p *plot.Plot) (keys []key, err error) {
 	text := p.X.Tick.Label
 	text.Font = sans(tickSize)
@@ -119,7 +119,7 @@ func (f *Figure) addHeat(p *plot.Plot) (keys []key, err error) {
 	return nil, nil
 }
 
-// some leaves out names where there are too many to be read.
+// some omits names if there are too many to be readable.
 func some(names []string) []string {
 	const most = 20
 	every := (len(names) + most - 1) / most
@@ -135,7 +135,7 @@ func (h *Heat) what() string {
 	return a.text()
 }
 
-// legendText names what the colours are, as there is no legend.
+// legendText describes the colours, because a heat map has no legend.
 func (h *Heat) legendText() string {
 	low, high := h.bounds()
 	return fmt.Sprintf("%s: %s to %s", h.what(), short(low), short(high))

@@ -5,12 +5,12 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// class says how many processes take part and what is reported, as IMB has it.
+// class determines the number of processes and the reported columns, as in IMB.
 type class int
 
 const (
-	single     class = iota // two processes; a time and a rate
-	parallel                // all of them; times over the ranks and a rate
+	single     class = iota // two processes; time and rate
+	parallel                // all processes; times over the ranks and rate
 	collective              // all of them; times over the ranks
 	barrier                 // the same without a length
 )
@@ -18,18 +18,19 @@ const (
 type benchmark struct {
 	name  string
 	class class
-	// transfers is how many messages of the given length a rank moves in one
-	// iteration, for the rate; half: the time is half of an iteration.
+	// transfers is the number of messages of the given length that a rank moves per iteration, for
+	// the rate; half: the time is half of an iteration.
 	transfers int
 	half      bool
-	// kind is the collective of one that measures a collective.
+	// kind is the measured collective, if any.
 	kind host.Collective
-	// reduction: lengths are whole numbers of elements.
+	// reduction: lengths are multiples of the element size.
 	reduction bool
-	// blocks is how many buffers of the given length a rank of p needs, longest
-	// how many of them one message may hold.
+	// blocks returns the number of buffers of the given length that a rank of p needs, longest the
+	// largest number of them in one message.
 	blocks, longest func(p int) int
-	// prepare makes what a rank does in one iteration; nil for collectives, which bench.Member has.
+	// prepare returns the function of one iteration; nil for collectives, which bench.Member
+	// implements.
 	prepare func(x *rank, n int) (func(k int) error, error)
 }
 
@@ -45,7 +46,7 @@ func two(int) int    { return 2 }
 func four(int) int   { return 4 }
 func each(p int) int { return p }
 
-// all is in IMB's order.
+// all lists the benchmarks in IMB's order.
 var all = []*benchmark{
 	{name: "PingPong", class: single, transfers: 1, half: true, blocks: one, longest: one, prepare: (*rank).pingPong},
 	{name: "PingPing", class: single, transfers: 1, blocks: two, longest: one, prepare: (*rank).pingPing},

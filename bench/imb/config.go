@@ -12,45 +12,44 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// Config is one run. Run describes the world; its workload, sizes and
-// iterations are not used.
+// Config is one run. Run describes the world; its workload, sizes and iterations are ignored.
 type Config struct {
 	Run        bench.Config `json:"world"`
 	Benchmarks []string     `json:"benchmarks"` // empty: all
-	// MinProcs is the first number of processes; it doubles up to all of them.
+	// MinProcs is the first number of processes; it is doubled up to all processes.
 	MinProcs int `json:"npmin"`
-	// Procs names the numbers of processes instead, for what takes any number.
+	// Procs lists the numbers of processes instead, which may be any.
 	Procs      []int `json:"procs,omitempty"`
 	Sizes      []int `json:"msglen_bytes"`
 	Iterations int   `json:"iter"`
 	Warmup     int   `json:"warmup"`
-	// Multi runs as many groups at once as fit; PerGroup reports each of them and
-	// not the slowest.
+	// Multi runs as many groups at once as fit; PerGroup reports each of them instead of the slowest.
 	Multi    bool `json:"multi"`
 	PerGroup bool `json:"per_group"`
-	// Map deals ranks out to groups: with {P, Q} the order is 0, P, 2P, … (Q-1)P,
-	// then 1, P+1, and so on; zero: ranks in order.
+	// Map assigns ranks to groups: with {P, Q} the order is 0, P, 2P, … (Q-1)P, then 1, P+1, and so
+	// on; zero: ranks in order.
 	Map [2]int `json:"map"`
-	// RootShift is how many iterations a root stays; 0: rank 0 for good.
+	// RootShift is the number of iterations between changes of the root; 0: the root is always rank
+	// 0.
 	RootShift int `json:"root_shift"`
-	// Sync puts a barrier, outside the time, before every iteration.
+	// Sync adds an untimed barrier before every iteration.
 	Sync bool `json:"sync"`
-	// Linear turns the optimised algorithms of collectives off.
+	// Linear disables the optimised algorithms of collectives.
 	Linear bool `json:"linear"`
-	// Algorithm is that of the collectives that are measured; empty: what host's table has.
+	// Algorithm of the measured collectives; empty: selected by host's table.
 	Algorithm string `json:"algorithm,omitempty"`
 
 	Step func(done, of int) `json:"-"`
 }
 
-// Default is the original's behaviour, with fewer repetitions.
+// Default returns the behaviour of the original, with fewer repetitions.
 func Default() Config {
 	run := bench.Default("")
 	run.Nodes, run.Procs = 2, 2
 	return Config{Run: run, MinProcs: 2, Sizes: Log(0, 11), Iterations: 10, Warmup: 2, RootShift: 1, Sync: true}
 }
 
-// Log gives the sizes of IMB's -msglog: 0, then 2^low to 2^high.
+// Log returns the sizes of IMB's -msglog: 0, then 2^low to 2^high.
 func Log(low, high int) []int {
 	list := []int{0}
 	for e := low; e <= high; e++ {
@@ -66,17 +65,17 @@ func (c *Config) validate() ([]*benchmark, error) {
 	ranks := c.Run.Ranks()
 	switch {
 	case c.MinProcs < 2 || c.MinProcs > ranks:
-		return nil, bad("npmin %d: expected 2 to %d, the processes there are", c.MinProcs, ranks)
+		return nil, bad("npmin %d: expected 2 to %d, the number of processes", c.MinProcs, ranks)
 	case c.Iterations < 1 || c.Warmup < 0 || c.RootShift < 0 || max(c.Iterations, c.Warmup, c.RootShift) > limits.Count:
 		return nil, bad("%d iterations, %d for warm-up, root shift %d: expected at least 1, 0 and 0, and at most %d", c.Iterations, c.Warmup, c.RootShift, limits.Count)
 	case len(c.Sizes) == 0:
-		return nil, bad("no message lengths: give at least one")
+		return nil, bad("no message lengths: expected at least one")
 	case c.Map != [2]int{} && c.Map[0]*c.Map[1] != ranks:
-		return nil, bad("map %dx%d: expected a product of %d, the processes there are", c.Map[0], c.Map[1], ranks)
+		return nil, bad("map %dx%d: expected a product of %d, the number of processes", c.Map[0], c.Map[1], ranks)
 	}
 	for _, p := range c.Procs {
 		if p < 2 || p > ranks {
-			return nil, bad("%d processes: expected 2 to %d, the processes there are", p, ranks)
+			return nil, bad("%d processes: expected 2 to %d, the number of processes", p, ranks)
 		}
 	}
 	list, err := find(c.Benchmarks)
@@ -84,11 +83,11 @@ func (c *Config) validate() ([]*benchmark, error) {
 		return list, err
 	}
 	if c.Linear {
-		return nil, bad("algorithm %q of linear collectives: expected one of the two", c.Algorithm)
+		return nil, bad("algorithm %q with linear collectives: expected one of them", c.Algorithm)
 	}
 	for _, b := range list {
 		if b.prepare != nil {
-			return nil, bad("algorithm %q of %s, which is no collective", c.Algorithm, b.name)
+			return nil, bad("algorithm %q for %s, which is not a collective: remove the algorithm", c.Algorithm, b.name)
 		}
 		if err := b.kind.Check(c.Algorithm); err != nil {
 			return nil, err
@@ -97,7 +96,7 @@ func (c *Config) validate() ([]*benchmark, error) {
 	return list, nil
 }
 
-// find gives the named benchmarks, in the order of the names.
+// find returns the named benchmarks in the order of the names.
 func find(names []string) ([]*benchmark, error) {
 	if len(names) == 0 {
 		return all, nil
@@ -122,7 +121,7 @@ func byName(name string) *benchmark {
 	return nil
 }
 
-// NameOf is the benchmark that measures a collective.
+// NameOf returns the benchmark that measures a collective.
 func NameOf(kind host.Collective) string {
 	for _, b := range all {
 		if b.prepare == nil && b.kind == kind {
@@ -141,8 +140,8 @@ func Names() []string {
 	return names
 }
 
-// procs lists the numbers of processes of a benchmark: npmin, doubled while it
-// fits, and all. A single transfer takes two.
+// procs returns the numbers of processes of a benchmark: npmin, doubled while it fits, and all. A
+// single transfer takes two.
 func (c *Config) procs(b *benchmark) []int {
 	if b.class == single {
 		return []int{2}
@@ -158,7 +157,7 @@ func (c *Config) procs(b *benchmark) []int {
 	return append(list, all)
 }
 
-// groups deals the ranks out to groups of p.
+// groups divides the ranks into groups of p.
 func (c *Config) groups(p int) [][]int {
 	order := make([]int, 0, c.Run.Ranks())
 	rows, columns := c.Map[0], c.Map[1]
@@ -181,7 +180,7 @@ func (c *Config) groups(p int) [][]int {
 	return list
 }
 
-// sizes are the lengths that make sense for a benchmark.
+// sizes returns the valid lengths for a benchmark.
 func (c *Config) sizes(b *benchmark) []int {
 	if b.class == barrier {
 		return []int{0}
@@ -194,7 +193,7 @@ func (c *Config) sizes(b *benchmark) []int {
 	return slices.Compact(list)
 }
 
-// root is the root of iteration k among p processes.
+// root returns the root of iteration k among p processes.
 func (c *Config) root(k, p int) int {
 	if c.RootShift == 0 {
 		return 0

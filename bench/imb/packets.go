@@ -6,15 +6,15 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// IterationPackets is roughly how many data packets a benchmark sends in one iteration of n bytes
-// among p processes: what its run costs.
+// IterationPackets estimates the data packets of one iteration of n bytes among p processes, and so
+// its cost.
 func IterationPackets(benchmark string, p, n int) int {
 	switch benchmark {
 	case "PingPong", "PingPing":
 		return 2 * host.Packets(n)
 	case "Alltoall", "Alltoallv", "Allgather", "Allgatherv":
 		return p * (p - 1) * host.Packets(n)
-	case "Reduce_scatter": // each sends all others their shares
+	case "Reduce_scatter": // each process sends its share to all others
 		return p * (p - 1) * host.Packets((n+p-1)/p)
 	case "Allreduce":
 		return p * bits.Len(uint(p-1)) * host.Packets(n)
@@ -26,7 +26,7 @@ func IterationPackets(benchmark string, p, n int) int {
 	return p * host.Packets(n)
 }
 
-// Tables is how many a run makes, each in a world of its own.
+// Tables returns the number of tables of a run, each with a world of its own.
 func Tables(c Config) (n int, err error) {
 	list, err := c.validate()
 	for _, b := range list {
@@ -35,7 +35,7 @@ func Tables(c Config) (n int, err error) {
 	return n, err
 }
 
-// Packets is roughly how many data packets a run sends.
+// Packets estimates the number of data packets of a run.
 func Packets(c Config) float64 {
 	list, err := c.validate()
 	if err != nil {

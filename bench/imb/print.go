@@ -8,7 +8,7 @@ import (
 
 const rule = "#----------------------------------------------------------------"
 
-// Print writes the report the way IMB does.
+// Print writes the report in IMB's format.
 func (rep *Report) Print(w io.Writer) {
 	for i := range rep.Tables {
 		rep.Tables[i].print(w)

@@ -9,29 +9,29 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A Report is what a run measured.
+// A Report is the result of a run.
 type Report struct {
 	Config Config       `json:"config"`
 	Info   drivers.Info `json:"device"`
 	Tables []Table      `json:"tables"`
 }
 
-// A Table is one benchmark on one number of processes.
+// A Table is the result of one benchmark for one number of processes.
 type Table struct {
 	Benchmark string `json:"benchmark"`
 	Groups    int    `json:"groups"`
 	Procs     int    `json:"procs"` // of each group
 	Waiting   int    `json:"waiting"`
 	Rows      []Row  `json:"rows"`
-	// Flow adds up the flow control of all lengths, warm-up included.
+	// Flow sums the flow control counters of all lengths, including warm-up.
 	Flow bench.FlowStats `json:"flow_control"`
-	// Stalled is how long full mailboxes held the network, over all nodes.
+	// Stalled is the number of cycles for which full mailboxes stalled the network, over all nodes.
 	Stalled uint64 `json:"rx_stall_cycles"`
 
 	class class
 }
 
-// A Row is one message length. Times are in µs.
+// A Row is the result for one message length. Times are in µs.
 type Row struct {
 	Group       int     `json:"group"` // -1: the slowest of all
 	Bytes       int     `json:"bytes"`
@@ -73,14 +73,14 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 	return rep, nil
 }
 
-// A measurement is one table in the making.
+// A measurement is a table in progress.
 type measurement struct {
 	c      *Config
 	b      *benchmark
 	procs  int
 	groups [][]int
 	sizes  []int
-	times  [][]drivers.Time // of one repetition, by length and world rank
+	times  [][]drivers.Time // time of a repetition by length and world rank
 	step   func()
 }
 
@@ -93,7 +93,7 @@ func newMeasurement(c *Config, b *benchmark, procs int, step func()) *measuremen
 	return m
 }
 
-// world is the configuration of the table's world.
+// world returns the configuration of the table's world.
 func (m *measurement) world() bench.Config {
 	w := m.c.Run
 	w.Sizes = []int{m.longest() * m.joined()}
@@ -102,18 +102,18 @@ func (m *measurement) world() bench.Config {
 
 func (m *measurement) longest() int { return m.sizes[len(m.sizes)-1] }
 
-// joined is how many buffers of the longest length one message may hold.
+// joined returns the largest number of buffers of the longest length in one message.
 func (m *measurement) joined() int {
 	return max(m.b.longest(m.procs), m.b.kind.Longest(m.c.Algorithm, m.procs))
 }
 
-// buffers is how many of the longest message a rank holds.
+// buffers returns the number of longest messages that a rank holds.
 func (m *measurement) buffers() int {
 	each := m.joined()
 	return (m.b.blocks(m.procs)+each-1)/each + 1
 }
 
-// body is what every rank does; who is in no group waits in the barrier.
+// body runs a rank; ranks without a group wait in the barrier.
 func (m *measurement) body(r *host.Rank) error {
 	r.SetLinear(m.c.Linear)
 	if m.c.Algorithm != "" {
@@ -151,7 +151,7 @@ func (m *measurement) join(r *host.Rank) (*rank, error) {
 	return nil, nil
 }
 
-// sample gives the mean time of an iteration.
+// sample measures the mean time of an iteration.
 func (m *measurement) sample(x *rank, n int) (drivers.Time, error) {
 	x.r.FreeAll()
 	once, err := m.prepare(x, n)
@@ -217,7 +217,7 @@ func (m *measurement) table(res *bench.Result) Table {
 	return t
 }
 
-// row sums up a group at one length.
+// row summarizes a group for one length.
 func (m *measurement) row(size, group int, members []int) Row {
 	row := Row{Group: group, Bytes: m.sizes[size], Repetitions: m.c.Iterations}
 	low, high, sum := drivers.Never, drivers.Time(0), drivers.Time(0)

@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// rank is one rank of a group that runs a benchmark.
+// rank is a rank of a group that runs a benchmark.
 type rank struct {
 	*host.Comm
 	r *host.Rank
@@ -20,7 +20,7 @@ const (
 	tagLeft  = 2
 )
 
-// post starts message k with tag to a rank of the group.
+// post begins to send message k with a tag to a rank of the group.
 func (x *rank) post(to, tag int, buf []byte, k int) (*host.Request, error) {
 	bench.Fill(buf, x.c.Run.Seed, x.ID(), to, 4*k+tag)
 	return x.r.Isend(x.World(to), tag, buf)
@@ -34,7 +34,7 @@ func (x *rank) send(to, tag int, buf []byte, k int) error {
 	return err
 }
 
-// recv receives message k and checks it.
+// recv receives and verifies message k.
 func (x *rank) recv(from, tag int, buf []byte, k int) error {
 	st, err := x.r.Recv(x.World(from), tag, buf)
 	if err != nil {
