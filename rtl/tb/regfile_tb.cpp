@@ -48,6 +48,7 @@ struct Test : tb::Bench<Vregfile> {
   Box box[16];
   uint64_t scratch = 0, mask = 0, status = 0, error = 0, bad = 0, patience = NICLOOP_LINK_PATIENCE_AT_RESET, link_ctrl = 0;
   unsigned event_percent = 0, ready_percent = 100;
+  bool off_last = false;  // a mailbox was switched off in the cycle before: the last of its slots may end now
   unsigned boxes = 16;  // mailboxes with slots under way: with few of them several in each
   bool stalled = false, looks = false;  // looks: at a mailbox, in which a slot begins in the next cycle
   std::deque<Slot> flying;              // the one that is looked at included
@@ -166,7 +167,7 @@ struct Test : tb::Bench<Vregfile> {
     size_t begun = flying.size();
     looks = !looks && (b.ctrl & 1) && b.slots != 0 && !b.full() && flying.size() < NICLOOP_DMA_WRITES && event();
     if (looks) flying.push_back({top.look_vpid, b.ahead + 1, false});
-    top.ended = begun > top.begun && random.percent(boxes == 16 ? 15 : 4);
+    top.ended = begun > top.begun && random.percent(off_last ? 60 : boxes == 16 ? 15 : 4);
     top.ended_bad = random.percent(boxes == 16 ? 5 : 20);
     if (!flying.empty()) top.ended_vpid = flying.front().vpid, top.ended_seq = flying.front().seq;
     top.stall = !looks && !top.begun && box[top.look_vpid].left != 0 && event();
@@ -273,6 +274,7 @@ struct Test : tb::Bench<Vregfile> {
       lost_slots += f.lost;
       if (top.ended_bad && !f.lost) box[f.vpid].ctrl &= ~1u, lose(f.vpid), ++failed_slots;
     }
+    off_last = off;
     if (off) lose(write_addr >> 12 & 15);
     for (unsigned v = 0; v < 16; ++v) box[v].seen = ahead[v];
     edge();
@@ -366,6 +368,18 @@ static void scenario(Test& t) {
   t.reset();
   t.began = tb::cycle;
   for (int i = 0; i < 20; ++i) t.tick();  // the mailbox table clears itself
+
+  t.read_all();
+  // Slots of a mailbox that is switched on for the first time since reset count.
+  t.write(NICLOOP_REG_MBOX_SLOTS(0), 1000), t.write(NICLOOP_REG_MBOX_CTRL(0), 1);
+  t.boxes = 1;
+  t.event_percent = 30;
+  for (int i = 0; i < 300; ++i) t.choose_events(), t.settle(), t.step(false);
+  t.boxes = 16;
+  t.quiet();
+  // A ring of no slots is off.
+  t.write(NICLOOP_REG_MBOX_SLOTS(5), 0), t.write(NICLOOP_REG_MBOX_CTRL(5), 1);
+  for (int i = 0; i < 100; ++i) t.choose_events(), t.settle(), t.step(false);
 
   // The whole map and its surroundings.
   t.read_all();
