@@ -70,11 +70,15 @@ func runMPI(t *testing.T, args ...string) (code int, out string) {
 func TestMPICalls(t *testing.T) {
 	calls := mpiProgram(t, "calls")
 	cases := strings.Fields("alltoall wildcard iprobe test ssend mprobe window nonblocking cancel self large flood clocks truncate")
-	for _, flags := range []string{
+	worlds := []string{
+		"-n 4 --device ideal: --procs-per-node 2 --rendezvous rput --flow static --heap 1MiB",
 		"-n 4 --device ideal:",
-		"-n 4 --device ideal: --procs-per-node 2 --rendezvous rput --flow static --heap 1048576",
 		"-n 4 --device ideal: --procs-per-node 4 --local --rendezvous chunked",
-	} {
+	}
+	if testing.Short() {
+		worlds = worlds[:1]
+	}
+	for _, flags := range worlds {
 		code, out := runMPI(t, append(append(strings.Fields(flags), "--", calls), cases...)...)
 		require.Zero(t, code, "%s", flags)
 		for _, c := range cases {
@@ -97,7 +101,7 @@ func TestMPIRepeats(t *testing.T) {
 		}()
 	}
 	var first string
-	for i := range 3 {
+	for i := range 2 {
 		code, out := runMPI(t, "-n", "4", "--device", "model:", "--", calls, "wildcard", "iprobe", "test", "ssend", "mprobe", "window")
 		require.Zero(t, code)
 		now := regexp.MustCompile(`(in|simulated in) [0-9.]+ s`).ReplaceAllString(out, "")

@@ -62,6 +62,7 @@ func Check() []Tool {
 	}
 	list = append(list, zlib(), memfd(), sockets())
 	list = append(list, optional("--vm", qemu.check(), image())...)
+	list = append(list, optional("--mpi", mpirun.check(), fiInfo.check())...)
 	return append(list, optional("--ice40", nextpnr.check(), icepack.check())...)
 }
 
@@ -78,6 +79,12 @@ func optional(option string, tools ...Tool) []Tool {
 }
 
 var qemu = program{vm.QEMU, "nicloop vm", "qemu-system-x86", []string{"--version"}, regexp.MustCompile(`QEMU emulator version (\S+)`)}
+
+// What nicloop mpi needs.
+var (
+	mpirun = program{"mpirun", "nicloop mpi: starting programs", "openmpi-bin", []string{"--version"}, regexp.MustCompile(`\(Open MPI\) (\S+)`)}
+	fiInfo = program{"fi_info", "nicloop mpi: libfabric", "libfabric-bin", []string{"--version"}, regexp.MustCompile(`libfabric: (\S+)`)}
+)
 
 // What scripts/bitstream needs.
 var (

@@ -149,7 +149,9 @@ func (x *session) awaitRequest() error {
 		if x.link.dead.Load() && !x.region.pending() {
 			return x.died()
 		}
-		x.region.sleep(wait)
+		if x.region.sleep(wait); x.region.pending() || wait < 10*time.Millisecond {
+			continue
+		}
 		if now := x.link.processorTime(); since.IsZero() || now != used {
 			since, used = time.Now(), now // it computes
 		} else if time.Since(since) > x.s.Stall {
