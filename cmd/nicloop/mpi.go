@@ -8,6 +8,7 @@ import (
 	"path/filepath"
 	"strconv"
 	"strings"
+	"sync/atomic"
 	"time"
 
 	"github.com/nicloop/nicloop/bench"
@@ -55,7 +56,7 @@ type mpiFlags struct {
 	json, force      bool
 	look             runFlags // waves
 	launcher         []string
-	awaited          error // what the world waited for when it was ended
+	awaited          atomic.Pointer[string] // what the world waited for when it was ended
 }
 
 func (f *mpiFlags) add(cmd *cobra.Command) {
@@ -188,7 +189,10 @@ func (f *mpiFlags) run(cmd *cobra.Command, program []string) (err error) {
 // failed is the error of a run: a hang has a verdict and an exit code of its own.
 func (f *mpiFlags) failed(ctx context.Context, cmd *cobra.Command, err error) error {
 	if ctx.Err() != nil {
-		return errors.Join(context.Cause(ctx), f.awaited)
+		if text := f.awaited.Load(); text != nil {
+			return fmt.Errorf("%w; %s", context.Cause(ctx), *text)
+		}
+		return context.Cause(ctx)
 	}
 	var hang *libfabric.HangError
 	if !errors.As(err, &hang) {
@@ -213,7 +217,7 @@ func (f *mpiFlags) world(
 	defer func() { err = errors.Join(err, srv.Close()) }()
 	stop := context.AfterFunc(ctx, func() {
 		if text := srv.Awaited(); text != "" {
-			f.awaited = errors.New(text)
+			f.awaited.Store(&text)
 		}
 		srv.End(context.Cause(ctx))
 	})
