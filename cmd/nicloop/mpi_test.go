@@ -32,13 +32,22 @@ var mpiPrograms = sync.OnceValues(func() (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	if dir, err = os.MkdirTemp("", "nicloop-mpi-test-"); err != nil {
+	cache, err := os.UserCacheDir()
+	if err != nil {
+		return "", err
+	}
+	dir = filepath.Join(cache, "nicloop-libfabric", "tests")
+	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}
 	for _, source := range sources {
 		to := filepath.Join(dir, strings.TrimSuffix(filepath.Base(source), ".c"))
-		if out, err := exec.Command("mpicc", "-O2", "-Wall", "-Werror", "-o", to, source).CombinedOutput(); err != nil {
+		made := fmt.Sprintf("%s.%d", to, os.Getpid()) // tests of another process may run the last one
+		if out, err := exec.Command("mpicc", "-O2", "-Wall", "-Werror", "-o", made, source).CombinedOutput(); err != nil {
 			return "", fmt.Errorf("%w\n%s", err, out)
+		}
+		if err := os.Rename(made, to); err != nil {
+			return "", err
 		}
 	}
 	return dir, nil
