@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/usersock"
 )
 
 // A Program is what mpirun starts on every rank.
@@ -25,17 +26,17 @@ type Program struct {
 
 // A Launch is mpirun and the programs that it has started.
 type Launch struct {
-	s     *Server
-	cmd   *exec.Cmd
-	tmp   string
-	ended chan struct{} // closed when mpirun has ended, with err
-	err   error
+	s      *Server
+	cmd    *exec.Cmd
+	remove func() error  // the folder of temporary files
+	ended  chan struct{} // closed when mpirun has ended, with err
+	err    error
 }
 
 // Launch starts the programs. Settings of Open MPI leave it no transport but libfabric, and no
 // shared memory beside it: messages there would be invisible.
 func (s *Server) Launch(p Program) (*Launch, error) {
-	tmp, err := os.MkdirTemp("", "nicloop-mpi-")
+	tmp, remove, err := usersock.TempDir("nicloop-mpi-")
 	if err != nil {
 		return nil, err
 	}
@@ -60,7 +61,7 @@ func (s *Server) Launch(p Program) (*Launch, error) {
 		name, args = path, append([]string{"-R", "mpirun"}, args...)
 	}
 	if _, err := exec.LookPath("mpirun"); err != nil {
-		return nil, errors.Join(noLauncher(), os.RemoveAll(tmp))
+		return nil, errors.Join(noLauncher(), remove())
 	}
 	cmd := exec.Command(name, args...)
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
@@ -70,9 +71,9 @@ func (s *Server) Launch(p Program) (*Launch, error) {
 	}
 	cmd.SysProcAttr = launcherAttributes()
 	cmd.WaitDelay = 2 * time.Second
-	l := &Launch{s: s, cmd: cmd, tmp: tmp, ended: make(chan struct{})}
+	l := &Launch{s: s, cmd: cmd, remove: remove, ended: make(chan struct{})}
 	if err := cmd.Start(); err != nil {
-		return nil, errors.Join(err, os.RemoveAll(tmp))
+		return nil, errors.Join(err, remove())
 	}
 	go l.watch()
 	return l, nil
@@ -141,5 +142,5 @@ func (l *Launch) Stop(err error) error {
 }
 
 func (l *Launch) clean(err error) error {
-	return errors.Join(err, os.RemoveAll(l.tmp))
+	return errors.Join(err, l.remove())
 }
