@@ -1,5 +1,7 @@
 package drivers
 
+import "github.com/nicloop/nicloop/drivers/regmap"
+
 // Cycle counts clock cycles since reset.
 type Cycle uint64
 
@@ -50,6 +52,9 @@ type Info struct {
 	DescHash uint64 `json:"desc_hash,string"`
 	Hash     string `json:"hash"`
 	Tool     string `json:"tool"`
+	// Registers is the register map of a design that is not this project's NIC; DescHash is its hash
+	// then. nil: the map of package regs.
+	Registers *regmap.Map `json:"-"`
 }
 
 // A System is what a URI opens: a board or a simulated machine.

@@ -5,13 +5,12 @@ import (
 	"fmt"
 	"io"
 	"strconv"
-	"strings"
 	"text/tabwriter"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
-	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
 )
 
@@ -66,7 +65,7 @@ func (f *deviceFlags) info() *cobra.Command {
 		Example: "  nicloop device info --nodes 4 --node 2\n  nicloop device info --device model: --json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
-				rep, err := f.readRegisters(sys, dev, func(r *regs.Register) bool { return r.Count == 1 })
+				rep, err := f.readRegisters(sys, dev, func(r *regmap.Register) bool { return r.Count == 1 })
 				if err != nil {
 					return err
 				}
@@ -113,7 +112,7 @@ func (f *deviceFlags) peek() *cobra.Command {
 		Use: "peek REGISTER", Short: "Read a register by name (MBOX_WP[3]) or offset (0x10018)", Args: checked(cobra.ExactArgs(1)),
 		Example: "  nicloop device peek MAGIC\n  nicloop device peek 'MBOX_WP[3]' --node 1",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			off, err := parseRegister(args[0])
+			m, off, err := f.register(args[0])
 			if err != nil {
 				return err
 			}
@@ -122,7 +121,7 @@ func (f *deviceFlags) peek() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s 0x%x\n", regs.Describe(off), v)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s 0x%x\n", m.Describe(off), v)
 				return err
 			})
 		},
@@ -134,7 +133,7 @@ func (f *deviceFlags) poke() *cobra.Command {
 		Use: "poke REGISTER VALUE", Short: "Write a register and read it back", Args: checked(cobra.ExactArgs(2)),
 		Example: "  nicloop device poke SCRATCH 0xcafe",
 		RunE: func(cmd *cobra.Command, args []string) error {
-			off, err := parseRegister(args[0])
+			m, off, err := f.register(args[0])
 			if err != nil {
 				return err
 			}
@@ -150,32 +149,28 @@ func (f *deviceFlags) poke() *cobra.Command {
 				if err != nil {
 					return err
 				}
-				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s 0x%x\n", regs.Describe(off), got)
+				_, err = fmt.Fprintf(cmd.OutOrStdout(), "%s 0x%x\n", m.Describe(off), got)
 				return err
 			})
 		},
 	}
 }
 
-// parseRegister takes NAME, NAME[INDEX] or an offset.
-func parseRegister(s string) (uint32, error) {
-	if off, err := strconv.ParseUint(s, 0, 32); err == nil {
-		return uint32(off), nil
+// register finds what NAME, NAME[INDEX] or an offset is in the map of the device.
+func (f *deviceFlags) register(text string) (m *regmap.Map, off uint32, err error) {
+	if m, err = registry.Registers(f.uri); err != nil {
+		return nil, 0, usageError{err}
 	}
-	name, rest, indexed := strings.Cut(s, "[")
-	index := 0
-	if indexed {
-		var err error
-		if index, err = strconv.Atoi(strings.TrimSuffix(rest, "]")); err != nil || !strings.HasSuffix(rest, "]") {
-			return 0, usageError{fmt.Errorf("register %q: expected NAME, NAME[INDEX] or an offset", s)}
-		}
+	if off, err = m.Parse(text); err != nil {
+		return nil, 0, usageError{err}
 	}
-	r, ok := regs.ByName(name)
-	if !ok {
-		return 0, usageError{fmt.Errorf("unknown register %q%s; known: %v", name, suggest.Nearest(name, regs.Names()), regs.Names())}
+	return m, off, nil
+}
+
+// registersOf is the register map of an opened device.
+func registersOf(info drivers.Info) *regmap.Map {
+	if info.Registers != nil {
+		return info.Registers
 	}
-	if index < 0 || index >= int(r.Count) {
-		return 0, usageError{fmt.Errorf("register %s[%d] does not exist: expected index 0 to %d", name, index, r.Count-1)}
-	}
-	return r.Address(index), nil
+	return regs.Map()
 }

@@ -9,6 +9,8 @@ import (
 	"text/tabwriter"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/spf13/cobra"
@@ -25,14 +27,14 @@ simulation has, in BAD_ACCESS.`,
 		Example: "  nicloop device dump --device uart:/dev/ttyUSB0\n  nicloop device dump --json >before.json",
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			return f.with(cmd, func(sys drivers.System, dev drivers.Device) error {
-				rep, err := f.readRegisters(sys, dev, func(*regs.Register) bool { return true })
+				rep, err := f.readRegisters(sys, dev, func(*regmap.Register) bool { return true })
 				if err != nil {
 					return err
 				}
 				if asJSON {
 					return writeJSON(cmd.OutOrStdout(), rep)
 				}
-				return printDump(cmd.OutOrStdout(), rep, all)
+				return printDump(cmd.OutOrStdout(), registersOf(rep.Device), rep, all)
 			})
 		},
 	}
@@ -44,29 +46,30 @@ simulation has, in BAD_ACCESS.`,
 // readRegisters reads all implemented copies of the wanted registers. It omits registers that
 // respond with DECERR: those of wires exist in a simulation only, and a small NIC has few processes
 // and no RMA.
-func (f *deviceFlags) readRegisters(sys drivers.System, dev drivers.Device, wanted func(*regs.Register) bool) (*deviceInfo, error) {
+func (f *deviceFlags) readRegisters(sys drivers.System, dev drivers.Device, wanted func(*regmap.Register) bool) (*deviceInfo, error) {
 	rep := &deviceInfo{Device: sys.Info(), Node: f.node}
-	for _, r := range regs.Registers() {
-		if !wanted(&r) {
+	m := registersOf(rep.Device)
+	for _, r := range m.Registers() {
+		if !wanted(&r) || r.Access == regmap.WO {
 			continue
 		}
 		for i := range int(r.Count) {
 			off := r.Address(i)
 			v, err := dev.ReadReg(off)
 			var bus *drivers.BusError
-			if errors.As(err, &bus) && bus.Resp == drivers.RespDECERR && r.Name != "MAGIC" {
+			if errors.As(err, &bus) && bus.Resp == drivers.RespDECERR && off != 0 {
 				break // the copies after it are missing, too
 			}
 			if err != nil {
 				return nil, err
 			}
-			rep.Registers = append(rep.Registers, registerValue{regs.Describe(off), off, v, r.Doc})
+			rep.Registers = append(rep.Registers, registerValue{m.Describe(off), off, v, r.Doc})
 		}
 	}
 	return rep, nil
 }
 
-func printDump(w io.Writer, rep *deviceInfo, all bool) error {
+func printDump(w io.Writer, m *regmap.Map, rep *deviceInfo, all bool) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	zeros := 0
 	for _, r := range rep.Registers {
@@ -74,7 +77,7 @@ func printDump(w io.Writer, rep *deviceInfo, all bool) error {
 			zeros++
 			continue
 		}
-		fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, r.Value, fieldsText(r.Offset, func(field regs.Bits) string { return fmt.Sprintf("0x%x", field.Of(r.Value)) }))
+		fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t%s\n", r.Offset, r.Name, r.Value, fieldsText(m, r.Offset, func(field regmap.Bits) string { return fmt.Sprintf("0x%x", field.Of(r.Value)) }))
 	}
 	if zeros > 0 {
 		fmt.Fprintf(tw, "%d more are zero (--all)\n", zeros)
@@ -83,8 +86,8 @@ func printDump(w io.Writer, rep *deviceInfo, all bool) error {
 }
 
 // fieldsText prints the fields of a register for which show returns a text: "SIZE 7, ON 1".
-func fieldsText(off uint32, show func(field regs.Bits) string) string {
-	r, _, ok := regs.ByAddress(off)
+func fieldsText(m *regmap.Map, off uint32, show func(field regmap.Bits) string) string {
+	r, _, ok := m.ByAddress(off)
 	if !ok {
 		return ""
 	}
@@ -111,17 +114,31 @@ times, of two boards, or of a board and the RTL. A difference is exit code 1.`,
 					return usageError{err}
 				}
 			}
+			m := mapOfDump(dumps[0])
 			a, b := dumps[0].Device.DescHash, dumps[1].Device.DescHash
 			if a != b {
 				return usageError{fmt.Errorf("cannot compare: %s is of hardware description 0x%016x, %s of 0x%016x; expected equal descriptions", args[0], a, args[1], b)}
 			}
-			n, err := printDiff(cmd.OutOrStdout(), dumps)
+			n, err := printDiff(cmd.OutOrStdout(), m, dumps)
 			if err == nil && n > 0 {
 				err = errFailed
 			}
 			return err
 		},
 	}
+}
+
+// mapOfDump is the register map of the device that a dump was made of. Without the files of the
+// design the registers of a dump have their names, but no fields.
+func mapOfDump(dump *deviceInfo) *regmap.Map {
+	if dump.Device.DescHash == regs.DescHashValue {
+		return regs.Map()
+	}
+	m, err := registry.Registers(dump.Device.URI)
+	if err != nil || m.Hash != dump.Device.DescHash {
+		return regmap.New("", dump.Device.DescHash, nil)
+	}
+	return m
 }
 
 func readDump(name string) (*deviceInfo, error) {
@@ -140,7 +157,7 @@ func readDump(name string) (*deviceInfo, error) {
 }
 
 // printDiff counts the registers that differ, or that only one dump has.
-func printDiff(w io.Writer, dumps [2]*deviceInfo) (n int, err error) {
+func printDiff(w io.Writer, m *regmap.Map, dumps [2]*deviceInfo) (n int, err error) {
 	after := map[uint32]registerValue{}
 	for _, r := range dumps[1].Registers {
 		after[r.Offset] = r
@@ -153,7 +170,7 @@ func printDiff(w io.Writer, dumps [2]*deviceInfo) (n int, err error) {
 		case !ok:
 			fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t-\n", r.Offset, r.Name, r.Value)
 		case other.Value != r.Value:
-			fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t0x%x\t%s\n", r.Offset, r.Name, r.Value, other.Value, fieldsText(r.Offset, changed(r.Value, other.Value)))
+			fmt.Fprintf(tw, "0x%05x\t%s\t0x%x\t0x%x\t%s\n", r.Offset, r.Name, r.Value, other.Value, fieldsText(m, r.Offset, changed(r.Value, other.Value)))
 		default:
 			continue
 		}
@@ -170,8 +187,8 @@ func printDiff(w io.Writer, dumps [2]*deviceInfo) (n int, err error) {
 }
 
 // changed prints the change of a field: "3 -> 5".
-func changed(a, b uint64) func(regs.Bits) string {
-	return func(field regs.Bits) string {
+func changed(a, b uint64) func(regmap.Bits) string {
+	return func(field regmap.Bits) string {
 		x, y := field.Of(a), field.Of(b)
 		if x == y {
 			return ""

@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // A file is refused as a dump, or it can be compared.
@@ -26,7 +28,7 @@ func FuzzDump(f *testing.F) {
 		for i := range other.Registers {
 			other.Registers[i].Value ^= 0x5555555555555555
 		}
-		_, err = printDiff(io.Discard, [2]*deviceInfo{d, &other})
+		_, err = printDiff(io.Discard, regs.Map(), [2]*deviceInfo{d, &other})
 		require.NoError(t, err)
 	})
 }

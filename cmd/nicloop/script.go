@@ -9,7 +9,8 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
 )
@@ -50,7 +51,11 @@ before the device is opened.`,
 				defer file.Close()
 				in = file
 			}
-			steps, err := parseScript(in, args[0], f.nodes)
+			m, err := registry.Registers(f.uri)
+			if err != nil {
+				return usageError{err}
+			}
+			steps, err := parseScript(in, args[0], f.nodes, m)
 			if err != nil {
 				return err
 			}
@@ -63,7 +68,7 @@ before the device is opened.`,
 						dev = sys.Device(int(s.value))
 						continue
 					}
-					if err := s.do(cmd.OutOrStdout(), sys, dev); err != nil {
+					if err := s.do(cmd.OutOrStdout(), m, sys, dev); err != nil {
 						return fmt.Errorf("%s:%d: %w", args[0], s.line, err)
 					}
 				}
@@ -74,7 +79,7 @@ before the device is opened.`,
 }
 
 // parseScript parses and checks a script.
-func parseScript(in io.Reader, name string, nodes int) (steps []step, err error) {
+func parseScript(in io.Reader, name string, nodes int, m *regmap.Map) (steps []step, err error) {
 	lines := bufio.NewScanner(in)
 	for n := 1; lines.Scan(); n++ {
 		text, _, _ := strings.Cut(lines.Text(), "#")
@@ -82,7 +87,7 @@ func parseScript(in io.Reader, name string, nodes int) (steps []step, err error)
 		if len(words) == 0 {
 			continue
 		}
-		s, err := parseStep(words, nodes)
+		s, err := parseStep(words, nodes, m)
 		if err != nil {
 			return nil, usageError{fmt.Errorf("%s:%d: %w", name, n, err)}
 		}
@@ -92,7 +97,7 @@ func parseScript(in io.Reader, name string, nodes int) (steps []step, err error)
 	return steps, lines.Err()
 }
 
-func parseStep(words []string, nodes int) (s step, err error) {
+func parseStep(words []string, nodes int, m *regmap.Map) (s step, err error) {
 	s.verb = words[0]
 	more, known := stepWords[s.verb]
 	switch {
@@ -103,7 +108,7 @@ func parseStep(words []string, nodes int) (s step, err error) {
 	}
 	last := words[len(words)-1]
 	if s.verb != "run" && s.verb != "node" {
-		if s.off, err = parseRegister(words[1]); err != nil || s.verb == "peek" {
+		if s.off, err = m.Parse(words[1]); err != nil || s.verb == "peek" {
 			return s, err
 		}
 	}
@@ -116,7 +121,7 @@ func parseStep(words []string, nodes int) (s step, err error) {
 	return s, nil
 }
 
-func (s *step) do(out io.Writer, sys drivers.System, dev drivers.Device) error {
+func (s *step) do(out io.Writer, m *regmap.Map, sys drivers.System, dev drivers.Device) error {
 	switch s.verb {
 	case "poke":
 		return dev.WriteReg(s.off, s.value)
@@ -138,10 +143,10 @@ func (s *step) do(out io.Writer, sys drivers.System, dev drivers.Device) error {
 		return err
 	}
 	if s.verb == "expect" && v != s.value {
-		return fmt.Errorf("%s is 0x%x, expected 0x%x", regs.Describe(s.off), v, s.value)
+		return fmt.Errorf("%s is 0x%x, expected 0x%x", m.Describe(s.off), v, s.value)
 	}
 	if s.verb == "peek" {
-		_, err = fmt.Fprintf(out, "%s 0x%x\n", regs.Describe(s.off), v)
+		_, err = fmt.Fprintf(out, "%s 0x%x\n", m.Describe(s.off), v)
 	}
 	return err
 }

@@ -15,6 +15,8 @@ import (
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regmap"
+	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/suggest"
 )
@@ -48,6 +50,8 @@ type Backend struct {
 	// IsLoopback reports whether a device is a single NIC in loopback: it receives what it sends,
 	// and all node numbers are itself; nil: never.
 	IsLoopback func(path string, keys map[string]string) bool `json:"-"`
+	// Registers returns the register map of a device without opening it; nil: that of package regs.
+	Registers func(path string, keys map[string]string) (*regmap.Map, error) `json:"-"`
 	// DiscoversNodes: the backend finds its nodes, so that Options.Nodes of 0 means all.
 	DiscoversNodes bool `json:"-"`
 }
@@ -150,6 +154,18 @@ func NeedsPreparation(uri string) bool {
 func DiscoversNodes(uri string) bool {
 	b, _, _, err := resolve(innermostURI(uri))
 	return err == nil && b.DiscoversNodes
+}
+
+// Registers returns the register map of the device of a URI without opening it.
+func Registers(uri string) (*regmap.Map, error) {
+	b, path, keys, err := resolve(innermostURI(uri))
+	if err != nil {
+		return nil, err
+	}
+	if b.Registers == nil {
+		return regs.Map(), nil
+	}
+	return b.Registers(path, keys)
 }
 
 // IsLoopback reports whether a URI names a single NIC in loopback: a small board, or the only one

@@ -2,123 +2,44 @@ package regs
 
 import (
 	"fmt"
-	"sort"
+
+	"github.com/nicloop/nicloop/drivers/regmap"
 )
 
-// Access says what software may do with a register.
-type Access uint8
+// The types of package regmap under the names that this package has always had.
+type (
+	Access   = regmap.Access
+	Bits     = regmap.Bits
+	Field    = regmap.Field
+	Register = regmap.Register
+)
 
+// What software may do with a register.
 const (
-	RO  Access = iota // read only: a write is answered with an error
-	RW                // read and write
-	W1C               // a written 1 clears the bit
+	RO  = regmap.RO
+	RW  = regmap.RW
+	W1C = regmap.W1C
 )
 
-func (a Access) String() string {
-	switch a {
-	case RO:
-		return "ro"
-	case RW:
-		return "rw"
-	case W1C:
-		return "w1c"
-	}
-	return fmt.Sprintf("Access(%d)", uint8(a))
-}
+var nicMap = regmap.New("nicloop", DescHashValue, table)
 
-// Bits is the position of a field in a register: its least significant bit and its width.
-type Bits uint16
-
-// LSB is the number of the field's least significant bit.
-func (b Bits) LSB() int { return int(b & 0xff) }
-
-// Width is the number of bits.
-func (b Bits) Width() int { return int(b >> 8) }
-
-// Mask has a 1 for every bit of the field.
-func (b Bits) Mask() uint64 { return ^uint64(0) >> (64 - b.Width()) << b.LSB() }
-
-// Of extracts the field from the value of its register.
-func (b Bits) Of(reg uint64) uint64 { return reg & b.Mask() >> b.LSB() }
-
-// Field is a named part of a register.
-type Field struct {
-	Name string
-	Bits Bits
-}
-
-// Register describes one register; Count copies lie Stride bytes apart.
-type Register struct {
-	Name   string
-	Offset uint32
-	Stride uint32
-	Count  uint32
-	Access Access
-	Doc    string
-	Fields []Field
-}
+// Map is the register map of this project's NIC.
+func Map() *regmap.Map { return nicMap }
 
 // Registers lists all registers in order of address. The caller must not change it.
 func Registers() []Register { return table }
 
 // ByAddress finds the register at a byte address and which copy of it that is.
-func ByAddress(addr uint32) (r *Register, index int, ok bool) {
-	// Copies of different registers interleave, so only the copy's own page decides.
-	for i := range table {
-		r := &table[i]
-		if addr < r.Offset {
-			break
-		}
-		d := addr - r.Offset
-		switch {
-		case d == 0:
-			return r, 0, true
-		case r.Stride != 0 && d%r.Stride == 0 && d/r.Stride < r.Count:
-			return r, int(d / r.Stride), true
-		}
-	}
-	return nil, 0, false
-}
+func ByAddress(addr uint32) (r *Register, index int, ok bool) { return nicMap.ByAddress(addr) }
 
 // ByName finds a register by its name in the description, such as MBOX_BASE.
-func ByName(name string) (*Register, bool) {
-	for i := range table {
-		if table[i].Name == name {
-			return &table[i], true
-		}
-	}
-	return nil, false
-}
-
-// Address is the address of copy i, which must exist.
-func (r *Register) Address(i int) uint32 {
-	if i < 0 || i >= int(r.Count) {
-		panic(fmt.Sprintf("regs: %s has %d copies, there is no number %d", r.Name, r.Count, i))
-	}
-	return r.Offset + r.Stride*uint32(i)
-}
+func ByName(name string) (*Register, bool) { return nicMap.ByName(name) }
 
 // Describe names an address for logs: "MBOX_WP[3]", "MAGIC", or "0x1234?" outside the map.
-func Describe(addr uint32) string {
-	r, i, ok := ByAddress(addr)
-	switch {
-	case !ok:
-		return fmt.Sprintf("%#x?", addr)
-	case r.Stride == 0:
-		return r.Name
-	}
-	return fmt.Sprintf("%s[%d]", r.Name, i)
-}
+func Describe(addr uint32) string { return nicMap.Describe(addr) }
 
 // Names lists the names of all registers in alphabetical order.
-func Names() []string {
-	names := make([]string, len(table))
-	for i := range table {
-		names[i] = table[i].Name
-	}
-	sort.Strings(names)
-	return names
-}
+func Names() []string { return nicMap.Names() }
 
 func strided(first, stride uint32, count, i uint8) uint32 {
 	if i >= count {
