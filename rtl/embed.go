@@ -19,7 +19,7 @@ import (
 // Sources holds every file that the simulations, and netlists, are built from, by its path below
 // this folder.
 //
-//go:embed design.flist simulation.flist pcie.flist axi.flist board.flist nicloop_pkg.sv core/*.sv sim/*.sv sim/*.svh board/*.sv board/*.ys
+//go:embed design.flist simulation.flist pcie.flist axi.flist board.flist nicloop_pkg.sv core/*.sv host/*.sv sim/*.sv sim/*.svh board/*.sv board/*.ys
 var Sources embed.FS
 
 // Include is the folder of the .svh files.
@@ -42,6 +42,12 @@ func AXIFiles() []string { return must(AXIOf(Sources)) }
 // BoardFiles lists the files of a board, the design included; the top module is nic_uart. See
 // board/README.md.
 func BoardFiles() []string { return must(BoardOf(Sources)) }
+
+// HostFiles lists the bus models that connect any design to a simulation (package cosim/design).
+func HostFiles() []string {
+	names, err := fs.Glob(Sources, "host/*.sv")
+	return must(names, err)
+}
 
 // DesignOf is DesignFiles of another tree.
 func DesignOf(tree fs.FS) ([]string, error) { return readList(tree, "design.flist") }

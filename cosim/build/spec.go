@@ -50,7 +50,12 @@ type Spec struct {
 	AXI bool
 	// Coverage has the node count which lines and toggles it has seen (--coverage of the simulator).
 	Coverage bool
-	Shared   bool // a shared object for the caller's process instead of a program
+	// Design names a design other than this project's NIC. RTL has a sim_node.sv for it then, and a
+	// nicloop_pkg.sv with the hash of its registers; Flags are further arguments of Verilator, and
+	// Headers files that it may include.
+	Design         string
+	Flags, Headers []string
+	Shared         bool // a shared object for the caller's process instead of a program
 
 	Progress func(what string) // may be nil
 }
@@ -81,6 +86,8 @@ func (s *Spec) name() string {
 		kind = "torus"
 	}
 	switch {
+	case s.Design != "":
+		return "the design " + s.Design
 	case s.Netlist:
 		return "the netlist of the small board"
 	case s.Chip:
@@ -122,6 +129,7 @@ func (s *Spec) parameters() []string {
 	if s.AXI {
 		list = append(list, "-GBUS=2")
 	}
+	list = append(list, s.Flags...)
 	if s.Coverage {
 		list = append(list, "--coverage-line", "--coverage-toggle")
 	}
@@ -194,7 +202,7 @@ func (s *Spec) inputs() (map[string][]byte, error) {
 	if s.Netlist {
 		names = append(names, synthesisScript)
 	}
-	for _, name := range append(names, headers...) {
+	for _, name := range slices.Concat(names, headers, s.Headers) {
 		if in["rtl/"+name], err = fs.ReadFile(s.RTL, name); err != nil {
 			return nil, fmt.Errorf("RTL source: %w", err)
 		}

@@ -3,6 +3,7 @@
 package all
 
 import (
+	_ "github.com/nicloop/nicloop/cosim/harness"
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	_ "github.com/nicloop/nicloop/cosim/mixed"
 	_ "github.com/nicloop/nicloop/cosim/model"

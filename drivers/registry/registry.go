@@ -210,7 +210,7 @@ const module = "github.com/nicloop/nicloop/"
 // packageOf gives the package that registers each scheme of this module, for the error of a program
 // that does not import it.
 var packageOf = map[string]string{
-	"ideal": "cosim/ideal", "mixed": "cosim/mixed", "model": "cosim/model", "rtl": "cosim/rtl",
+	"design": "cosim/harness", "ideal": "cosim/ideal", "mixed": "cosim/mixed", "model": "cosim/model", "rtl": "cosim/rtl",
 	"pcie": "drivers/pcie", "record": "drivers/record", "replay": "drivers/replay",
 	"shared": "drivers/shared", "uart": "drivers/uart",
 }
