@@ -49,7 +49,7 @@ var documents = []document{
 	{"fabric", []string{"fabric"}, "Latency and throughput of a network under synthetic traffic.", (*fabricReport)(nil)},
 	{"imb", []string{"imb"}, "Tables of the Intel MPI Benchmarks.", (*imb.Report)(nil)},
 	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*reproduce.Report)(nil)},
-	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold"}, "The results of the model checks.", (*explorations)(nil)},
+	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold", "check portals"}, "The results of the model checks.", (*explorations)(nil)},
 	{"bridge", []string{"bench bridge"}, "The cost of a crossing of the bridge.", (*bridgebench.Report)(nil)},
 	{"collectives", []string{"bench collectives"}, "The measurements of every algorithm of the collectives.", (*tune.Report)(nil)},
 	{"simulators", []string{"cache list", "cache verify"}, "The cached simulators.", (*simulators)(nil)},

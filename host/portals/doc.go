@@ -22,7 +22,9 @@
 //     has given the request up.
 //  3. Deliver the packets of a pair in the order in which they were sent (2.4); order between kinds
 //     of packets in opposite directions is not needed.
-//  4. Repeat EQGet, EQPoll or CTPoll to wait: PtlEQWait and PtlCTWait belong to the layer that
+//  4. Read events before an append or a search that may find more unexpected headers than the event
+//     queue has room for. Flow control protects against messages, not against the process itself.
+//  5. Repeat EQGet, EQPoll or CTPoll to wait: PtlEQWait and PtlCTWait belong to the layer that
 //     knows what time is.
 //
 // # What it promises

@@ -56,6 +56,7 @@ var floors = []struct {
 	{"host/match", nil},
 	{"host/rendezvous", []string{"host/match"}},
 	{"host/threshold", []string{"host/match"}},
+	{"host/portals", nil},
 	{"host/reuse", []string{"host/match"}},
 }
 
