@@ -11,10 +11,10 @@
 // codes are errors of type [Code]. Addresses are numbers that a [Memory] resolves.
 //
 // Numbers in parentheses, as in (3.12.2), are sections of the Portals 4.0.2 Network Programming
-// Interface (Sandia National Laboratories, 2014). [MELocalIncUHRLength] is newer (4.1, SAND2017-3825).
-// The reports were not at hand for this version: the rules follow the reference implementation
-// (repository sandialabs/portals4: include/portals4.h, src/ib/ptl_me.c, src/ib/ptl_ct.c) and its
-// documentation, so compare a number with the report before you cite it.
+// Interface (Sandia National Laboratories, 2014). [MELocalIncUHRLength] is newer (4.1,
+// SAND2017-3825). The reports were not at hand for this version: the rules follow the reference
+// implementation (repository sandialabs/portals4: include/portals4.h, src/ib/ptl_me.c,
+// src/ib/ptl_ct.c) and its documentation, so compare a number with the report before you cite it.
 //
 // # What the caller must do
 //

@@ -11,11 +11,11 @@ type trigger struct {
 	value     Count
 }
 
-// The triggered operations. Each takes the arguments of the function that it is named after, and the
-// counter and the threshold that release it: it is started once the sum of successes and failures
-// reaches or exceeds the threshold. Failures count as in the reference implementation (__ct_check in
-// src/ib/ptl_ct.c); a chain then does not hang behind a failed operation. An operation whose
-// threshold is already reached starts at once.
+// The triggered operations. Each takes the arguments of the function that it is named after, and
+// the counter and the threshold that release it: it is started once the sum of successes and
+// failures reaches or exceeds the threshold. Failures count as in the reference implementation
+// (__ct_check in src/ib/ptl_ct.c); a chain then does not hang behind a failed operation. An
+// operation whose threshold is already reached starts at once.
 
 // TriggeredPut is PtlTriggeredPut (3.16.1).
 func (n *NI) TriggeredPut(r *Request, ct CT, threshold uint64) error {
