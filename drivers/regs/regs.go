@@ -38,9 +38,6 @@ func ByName(name string) (*Register, bool) { return nicMap.ByName(name) }
 // Describe names an address for logs: "MBOX_WP[3]", "MAGIC", or "0x1234?" outside the map.
 func Describe(addr uint32) string { return nicMap.Describe(addr) }
 
-// Names lists the names of all registers in alphabetical order.
-func Names() []string { return nicMap.Names() }
-
 func strided(first, stride uint32, count, i uint8) uint32 {
 	if i >= count {
 		panic(fmt.Sprintf("regs: copy %d, expected 0..%d", i, count-1))
