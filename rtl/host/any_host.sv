@@ -152,7 +152,8 @@ module any_host #(
         b    = '{awid, awaddr, awlen, awsize, awburst, 32'h0};
         rule = broken_rule(b);
         if (rule != "")
-          $error("any_host: node %0d, port %0d: write of %0d beats at 0x%h: %s", node, PORT, 32'(awlen) + 1, awaddr, rule);
+          $error("any_host: node %0d, port %0d: write of %0d beats at 0x%h: %s",
+                 node, PORT, 32'(awlen) + 1, awaddr, rule);
         w_queue[aw_in%QUEUE] <= b;
         aw_in <= aw_in + 1;
       end
@@ -163,11 +164,11 @@ module any_host #(
         resp  = w_open ? w_resp : 2'b00;
         lanes = lanes_of(now, at);
         if ((wstrb & ~lanes) != '0)
-          $error("any_host: node %0d, port %0d: write at 0x%h: strobes %h outside the lanes %h of its beat", node, PORT, at,
-                 wstrb, lanes);
+          $error("any_host: node %0d, port %0d: write at 0x%h: strobes %h outside the lanes %h of its beat",
+                 node, PORT, at, wstrb, lanes);
         if (LAST && wlast != last)
-          $error("any_host: node %0d, port %0d: write at 0x%h of %0d beats: WLAST is %0d in beat %0d", node, PORT, now.addr,
-                 32'(now.len) + 1, wlast, 32'(w_open ? w_beat : 8'd0) + 1);
+          $error("any_host: node %0d, port %0d: write at 0x%h of %0d beats: WLAST is %0d in beat %0d",
+                 node, PORT, now.addr, 32'(now.len) + 1, wlast, 32'(w_open ? w_beat : 8'd0) + 1);
         if (line_strobes != '0 && line_addr[63:6] != at[63:6]) begin
           resp = resp | 2'(nl_dma_write(node, line_addr, 8, line, line_strobes));
           line_strobes = '0;
@@ -232,7 +233,8 @@ module any_host #(
         b    = '{arid, araddr, arlen, arsize, arburst, cycle + 32'(rd_latency)};
         rule = broken_rule(b);
         if (rule != "")
-          $error("any_host: node %0d, port %0d: read of %0d beats at 0x%h: %s", node, PORT, 32'(arlen) + 1, araddr, rule);
+          $error("any_host: node %0d, port %0d: read of %0d beats at 0x%h: %s",
+                 node, PORT, 32'(arlen) + 1, araddr, rule);
         r_queue[ar_in%QUEUE] <= b;
         ar_in <= ar_in + 1;
       end

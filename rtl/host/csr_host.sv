@@ -95,7 +95,9 @@ module csr_host #(
 
   always @(posedge clk)
     if (!rst) begin
-      assert (!bvalid || (busy && !sim_sel)) else $error("csr_host: node %0d: a write response that no write waits for", node);
-      assert (!rvalid || (busy && !sim_sel)) else $error("csr_host: node %0d: read data that no read waits for", node);
+      assert (!bvalid || (busy && !sim_sel))
+      else $error("csr_host: node %0d: a write response that no write waits for", node);
+      assert (!rvalid || (busy && !sim_sel))
+      else $error("csr_host: node %0d: read data that no read waits for", node);
     end
 endmodule
