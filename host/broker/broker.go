@@ -20,44 +20,46 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// logged is a line per client, none per frame.
+// logged writes a line per client, none per frame.
 var logged = logrus.WithField("layer", "broker")
 
-// Needs is what a system that is served must be able to do.
+// Needs is the set of capabilities that a served system must have.
 const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanFreeRun | drivers.CanLend
 
-// Config says what to serve, and where.
+// Config selects the system to serve and the socket.
 type Config struct {
 	System drivers.System
 	Socket string // path
-	// Hold is for how many cycles the full mailbox, or ring, of one process may hold others up,
-	// altogether; 0: DefaultHold.
+	// Hold is the number of cycles for which a full mailbox or notification ring of one process may
+	// stall the other traffic of its node, in total; 0: DefaultHold.
 	Hold uint64
-	// Patience is how long a client may take to claim, and to read what it is told; 0: 5 seconds.
+	// Patience limits the time in which a client must send its claim, and the time that a write to
+	// a client may block; 0: 5 seconds.
 	Patience time.Duration
 
-	uid int // as whom to act, in tests
+	uid int // user to act as, in tests
 }
 
-// DefaultHold is some milliseconds of the hardware, which a simulator that has nothing else to do
-// may skip in no time. Who uses flow control never needs it. With HoldForGood a program that does
-// not read its mailbox can stop all others.
+// DefaultHold is a few milliseconds of hardware time; an idle simulator may skip them at once.
+// Programs with flow control never need it. With HoldForGood, a program that does not read its
+// mailbox can block all others indefinitely.
 const (
 	DefaultHold = 1 << 22
 	HoldForGood = 1<<24 - 1
 )
 
-// A Broker serves.
+// A Broker serves one system to several clients.
 type Broker struct {
 	cfg    Config
 	sys    drivers.Lender
 	nodes  []node
 	l      *usersock.Listener
-	ctx    context.Context // of all that it runs
+	ctx    context.Context // parent of all its contexts
 	cancel context.CancelCauseFunc
 	work   sync.WaitGroup
 
-	// mu is taken by what the system calls, so who has it calls no system.
+	// mu is also taken by callbacks of the system, so its holder must not call the system: it would
+	// deadlock.
 	mu      sync.Mutex
 	owners  map[wire.Process]*client
 	domains map[uint16]*domain
@@ -69,19 +71,19 @@ type node struct {
 	dev    drivers.Device
 	atu    *rma.ATU
 	tables piece    // the broker's
-	pieces []*piece // of clients, by offset; of Broker.mu
+	pieces []*piece // owned by clients, by offset; protected by Broker.mu
 }
 
-// A piece is a part of a node's memory, in offsets.
+// A piece is a range of a node's memory, in offsets.
 type piece struct{ off, n uint64 }
 
-// A domain is the world's that has claimed it.
+// A domain is the protection domain of the world that claimed it first.
 type domain struct {
 	world   string
 	clients int
 }
 
-// New begins to serve.
+// New starts serving.
 func New(c Config) (*Broker, error) {
 	sys, ok := c.System.(drivers.Lender)
 	if err := drivers.Require(c.System, Needs); err != nil || !ok {
@@ -119,7 +121,7 @@ func New(c Config) (*Broker, error) {
 	return b, nil
 }
 
-// openNode makes a node's translation tables.
+// openNode creates the translation tables of a node.
 func (b *Broker) openNode(n int) (err error) {
 	at := &b.nodes[n]
 	at.dev = b.sys.Device(n)
@@ -131,8 +133,8 @@ func (b *Broker) openNode(n int) (err error) {
 	return err
 }
 
-// entriesPerPage of memory are in the tables, and quota of them is what a client can have for each
-// of its pages, and spareQuota beyond that.
+// The tables have entriesPerPage entries per page of memory. A client may use quota entries per
+// page of its memory, plus spareQuota.
 const (
 	entriesPerPage = 8
 	quota          = 4
@@ -144,26 +146,26 @@ func tableBytes(memory int) uint64 {
 	return (pages*entriesPerPage*8 + 2*segment.Grain) &^ (segment.Grain - 1)
 }
 
-// MemoryFor is how much memory a node must have for so many pieces of some bytes.
+// MemoryFor is the memory that a node needs for a number of pieces of a given size.
 func MemoryFor(pieces, bytes int) int {
 	want := pieces * ((bytes + segment.Grain - 1) &^ (segment.Grain - 1))
-	return want + int(tableBytes(want+want/32+1<<20)) // the tables' own pages count, too
+	return want + int(tableBytes(want+want/32+1<<20)) // the tables also map their own pages
 }
 
-// Err is why the broker has ended, or nil.
+// Err returns the reason why the broker has ended, or nil.
 func (b *Broker) Err() error { return context.Cause(b.ctx) }
 
-// Done is closed when it has ended.
+// Done is closed when the broker has ended.
 func (b *Broker) Done() <-chan struct{} { return b.ctx.Done() }
 
-// Close ends all clients, and returns when nobody uses the system any more.
+// Close disconnects all clients and returns when the system is no longer in use.
 func (b *Broker) Close() error {
 	b.end(fmt.Errorf("%w: the broker was stopped", drivers.ErrPeerDied))
 	b.work.Wait()
 	return nil
 }
 
-// end ends everything for a reason, which all clients are told.
+// end stops the broker and sends the reason to all clients.
 func (b *Broker) end(why error) {
 	b.cancel(why)
 	_ = b.l.Close()
@@ -174,7 +176,7 @@ func (b *Broker) end(why error) {
 	}
 }
 
-// outlive ends the broker with its device.
+// outlive stops the broker when its device closes.
 func (b *Broker) outlive(alive drivers.Waiter) {
 	defer alive.Close()
 	for {
@@ -187,8 +189,8 @@ func (b *Broker) outlive(alive drivers.Waiter) {
 	}
 }
 
-// accept serves connections until the broker ends, which it does, too, when accepting fails for
-// good.
+// accept serves connections until the broker ends. If accepting fails permanently, it stops the
+// broker.
 func (b *Broker) accept() {
 	err := admission.New(admission.Config{Name: "broker"}).Serve(b.ctx, b.l.Accept, b.work.Go, b.serve)
 	if err != nil {
@@ -196,7 +198,7 @@ func (b *Broker) accept() {
 	}
 }
 
-// serve is the life of a client.
+// serve handles a connection from start to end.
 func (b *Broker) serve(g *admission.PendingConn) {
 	conn := g.Conn.(*net.UnixConn)
 	defer conn.Close()
@@ -223,7 +225,7 @@ func (b *Broker) serve(g *admission.PendingConn) {
 	logged.WithFields(logrus.Fields{"processes": len(c.procs), "error": err}).Debug("client has gone")
 }
 
-// enter makes a client one that end ends, unless that was before.
+// enter registers a client with the broker. It returns false if the broker has ended already.
 func (b *Broker) enter(c *client) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -234,7 +236,7 @@ func (b *Broker) enter(c *client) bool {
 	return true
 }
 
-// fault tells the client whose store the NIC has refused. The system calls it.
+// fault disconnects the client whose store the NIC refused. It is called by the system.
 func (b *Broker) fault(err error) {
 	var bus *drivers.BusError
 	if !errors.As(err, &bus) || bus.Port != "pio" {

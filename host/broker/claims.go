@@ -18,7 +18,7 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// admit gives a client what it claims, or nothing.
+// admit grants the whole claim of a client or returns an error.
 func (b *Broker) admit(c *client, claim wire.ClaimText) error {
 	if claim.Version != wire.Version || claim.DescHash != regs.DescHashValue {
 		return fmt.Errorf("%w: broker: version %d of description 0x%x, expected %d of 0x%x: use the same release at both ends",
@@ -72,7 +72,7 @@ func (b *Broker) admit(c *client, claim wire.ClaimText) error {
 	return nil
 }
 
-// fit finds room for a piece, in one segment.
+// fit finds free memory for a piece within one segment.
 func (n *node) fit(bytes uint64) (*piece, error) {
 	list, size := n.dev.Segments(), uint64(len(n.dev.Memory()))
 	used := append([]*piece{&n.tables}, n.pieces...)
@@ -85,13 +85,14 @@ func (n *node) fit(bytes uint64) (*piece, error) {
 		if i < 0 {
 			return &piece{found, bytes}, nil
 		}
-		at = used[i].off + used[i].n // further each time: the piece lies over found
+		at = used[i].off + used[i].n // terminates: the piece overlaps found, so at increases
 	}
 }
 
 func (n *node) add(p *piece) { n.pieces = append(n.pieces, p) }
 
-// lend lays a piece into a new file: whoever had it before has its memory no longer.
+// lend backs a piece with a new, zeroed file. A previous owner no longer shares its memory with the
+// NIC.
 func (b *Broker) lend(n int, p *piece) (*os.File, error) {
 	f, err := sharedmem.File(p.n)
 	if err != nil {
@@ -104,8 +105,8 @@ func (b *Broker) lend(n int, p *piece) (*os.File, error) {
 	return f, nil
 }
 
-// release shuts a client's processes and gives numbers and memory free. It goes on until the NIC
-// has let go of them.
+// release disables the processes of a client and frees its claims and memory. It retries until the
+// NIC has released them.
 func (b *Broker) release(c *client) {
 	if len(c.procs) == 0 {
 		return
@@ -115,7 +116,7 @@ func (b *Broker) release(c *client) {
 		if err == nil {
 			break
 		}
-		if b.ctx.Err() != nil { // nobody will have them
+		if b.ctx.Err() != nil { // the broker has ended, so nobody can claim them
 			return
 		}
 		logged.WithFields(logrus.Fields{"error": err}).Warn("processes of a client that is gone are still in the NIC")
@@ -139,7 +140,8 @@ func (b *Broker) release(c *client) {
 	}
 }
 
-// shut takes all that a client has from it: windows and rings, what waits, pages, domain, memory.
+// shut revokes everything that a client owns: windows and rings, queued packets, pages, domain,
+// memory.
 func (c *client) shut() error {
 	for at := range c.procs {
 		if err := c.b.shut(at); err != nil {
@@ -158,7 +160,7 @@ func (c *client) shut() error {
 
 func (b *Broker) shut(at wire.Process) error {
 	n, v := &b.nodes[at.Node], uint8(at.VPID)
-	// Windows first: what the program had posted comes to an end, and is refused.
+	// Windows first: packets posted before are completed, later ones are refused.
 	for _, ctrl := range []uint32{regs.MboxCtrl(v), regs.NotiCtrl(v)} {
 		if err := n.dev.WriteReg(ctrl, 0); err != nil {
 			return err

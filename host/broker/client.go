@@ -16,47 +16,48 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// A client is one program.
+// A client is a connected program.
 type client struct {
 	b       *Broker
 	conn    *wire.Conn
-	pending *admission.PendingConn // until it has claimed a process
+	pending *admission.PendingConn // until a claim with processes is admitted
 	claim   wire.ClaimText
 	procs   map[wire.Process]*process
 	pieces  map[int]*piece // by node
 	ended   sync.Once
-	said    sync.WaitGroup // what it is told at its end
+	said    sync.WaitGroup // transmission of the final error
 
 	waiters map[uint64]*waiter
-	number  uint64 // of the last
+	number  uint64 // last waiter number issued
 }
 
-// A process is one that a client has.
+// A process is the state of a process claimed by a client.
 type process struct {
 	mailbox, notis ring
-	mapped         map[rma.NLA]uint64 // pages
-	pages          uint64             // of all
+	mapped         map[rma.NLA]uint64 // number of pages of each mapping
+	pages          uint64             // total
 }
 
-// A ring is what is in registers of one: it may be on only where it is its client's.
+// A ring mirrors the registers of a mailbox or notification ring. It may be enabled only if it lies
+// in the client's memory.
 type ring struct {
 	base, slots uint64
 	slotBytes   uint64
 	on          bool
 }
 
-// end ends a client for a reason that it is told. It waits for nothing.
+// end disconnects a client and sends it the reason, without blocking.
 func (c *client) end(why error) {
 	c.ended.Do(func() {
-		_ = c.conn.SetReadDeadline(time.Unix(1, 0)) // nothing that it says is heard any more
+		_ = c.conn.SetReadDeadline(time.Unix(1, 0)) // stop receiving frames
 		c.said.Go(func() {
-			_ = c.conn.Send(&wire.Frame{Kind: wire.Over, Data: wire.TextOf(why)}) // if it still listens
+			_ = c.conn.Send(&wire.Frame{Kind: wire.Over, Data: wire.TextOf(why)}) // if the client still reads
 			_ = c.conn.Close()
 		})
 	})
 }
 
-// greet takes the claim and answers it.
+// greet receives the claim and answers it.
 func (c *client) greet() error {
 	if err := c.conn.SetReadDeadline(time.Now().Add(c.b.cfg.Patience)); err != nil {
 		return err
@@ -72,7 +73,8 @@ func (c *client) greet() error {
 	if err := json.Unmarshal(f.Data, &claim); err != nil {
 		return fmt.Errorf("%w: broker: claim: %w", drivers.ErrProtocol, err)
 	}
-	// Whoever claims no process only looks at the device, and makes room for others like a silent one.
+	// A claim without processes only queries the device. It stays pending, so that newer
+	// connections can evict it like a silent one.
 	if len(claim.Processes) > 0 && !c.pending.Admit() {
 		return fmt.Errorf("%w: broker: the connection was closed for a newer one", drivers.ErrClosed)
 	}
@@ -113,7 +115,7 @@ func (c *client) greet() error {
 	return c.conn.SendFiles(&wire.Frame{Kind: wire.Welcome, Data: data}, files)
 }
 
-// listen does what the client asks for until it is gone.
+// listen executes the frames of a client until it disconnects.
 func (c *client) listen() error {
 	for {
 		f, err := c.conn.Receive()
@@ -126,7 +128,8 @@ func (c *client) listen() error {
 	}
 }
 
-// ofDevice makes a device that was closed here one that has died, as a client sees it.
+// ofDevice converts ErrClosed of the served device to ErrPeerDied, which is what it means for a
+// client.
 func ofDevice(err error) error {
 	if errors.Is(err, drivers.ErrClosed) {
 		return fmt.Errorf("%w: the device: %w", drivers.ErrPeerDied, err)
@@ -134,7 +137,7 @@ func ofDevice(err error) error {
 	return err
 }
 
-// leave gives all back that a client has.
+// leave releases everything that a client owns.
 func (c *client) leave() {
 	for _, w := range c.waiters {
 		w.cancel()
@@ -142,7 +145,7 @@ func (c *client) leave() {
 	c.b.release(c)
 }
 
-// answer sends what a question came to.
+// answer sends a result or an error.
 func (c *client) answer(v uint64, err error) error {
 	if err != nil {
 		return c.conn.Send(&wire.Frame{Kind: wire.Failed, Data: wire.TextOf(ofDevice(err))})
@@ -150,7 +153,7 @@ func (c *client) answer(v uint64, err error) error {
 	return c.conn.Send(&wire.Frame{Kind: wire.Value, B: v})
 }
 
-// execute does what a frame asks for. Its error ends the client.
+// execute executes a frame. An error disconnects the client.
 func (c *client) execute(f *wire.Frame) error {
 	if int(f.Node) >= len(c.b.nodes) {
 		return fmt.Errorf("%w: broker: node %d: expected 0..%d", drivers.ErrProtocol, f.Node, len(c.b.nodes)-1)
@@ -176,7 +179,7 @@ func (c *client) execute(f *wire.Frame) error {
 	return fmt.Errorf("%w: broker: a client does not say %q now", drivers.ErrProtocol, byte(f.Kind))
 }
 
-// inside finds a range of the client's memory of a node in the node's.
+// inside converts a range of the client's memory to an offset in the node's memory.
 func (c *client) inside(n int, off, bytes uint64) (uint64, error) {
 	p := c.pieces[n]
 	if p == nil || off > p.n || bytes > p.n-off {
@@ -187,10 +190,10 @@ func (c *client) inside(n int, off, bytes uint64) (uint64, error) {
 
 // ---- waits ----
 
-// mostWaiters are what a client may wait for at a time.
+// mostWaiters limits the waiters of a client.
 const mostWaiters = 64
 
-// A waiter tells a client of a cause, once for each time that it has asked for.
+// A waiter reports writes to a memory range. It sends one Hit per request of the client.
 type waiter struct {
 	cancel context.CancelFunc
 	again  chan struct{}
@@ -223,7 +226,7 @@ func (c *client) await(f *wire.Frame) (uint64, error) {
 			if below.Wait(ctx) != nil {
 				return
 			}
-			if err := c.conn.Send(&wire.Frame{Kind: wire.Hit, A: id}); err != nil { // it does not read
+			if err := c.conn.Send(&wire.Frame{Kind: wire.Hit, A: id}); err != nil { // the client does not read
 				c.end(err)
 				return
 			}

@@ -23,8 +23,8 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A tenant is a client with one process of each node in use: a mailbox at 0, and RMA with its ring
-// behind it.
+// A tenant is a client that uses one process on each node: a mailbox at offset 0, followed by the
+// notification ring for RMA.
 type tenant struct {
 	t    *testing.T
 	sys  drivers.System
@@ -58,7 +58,7 @@ func newTenant(t *testing.T, b *Broker, vpid, domain int) *tenant {
 	return x
 }
 
-// works sends a packet to and fro and gets some bytes.
+// works checks a ping-pong and an RMA get.
 func (x *tenant) works() {
 	x.t.Helper()
 	var p velo.Packet
@@ -68,7 +68,7 @@ func (x *tenant) works() {
 		require.Eventually(x.t, func() bool {
 			ok, err := x.ends[1-from].Poll(&p)
 			require.NoError(x.t, err)
-			_, err = x.ends[from].Poll(&velo.Packet{}) // its credits
+			_, err = x.ends[from].Poll(&velo.Packet{}) // receives its credits
 			require.NoError(x.t, err)
 			return ok
 		}, 10*time.Second, 50*time.Microsecond)
@@ -86,7 +86,7 @@ func (x *tenant) works() {
 	x.port[1].Release(there)
 }
 
-// get gets 64 bytes of a process of node 1, and waits for the end.
+// get reads 64 bytes of a process on node 1 and waits for completion.
 func (x *tenant) get(local, remote rma.NLA, vpid int) (ev rma.Event) {
 	x.t.Helper()
 	_, err := x.port[0].Get(rma.Peer{Node: 1, VPID: vpid}, local, remote, 64, rma.Completer)
@@ -99,7 +99,8 @@ func (x *tenant) get(local, remote rma.NLA, vpid int) (ev rma.Event) {
 	return ev
 }
 
-// What is not a client's it cannot touch: it ends, and learns why; others go on.
+// TestForbidden: a client that accesses a foreign resource is disconnected with a reason, and other
+// clients are not affected.
 func TestForbidden(t *testing.T) {
 	b, sys := serve(t, onIdeal, 8, tenantBytes)
 	other := newTenant(t, b, 3, 7)
@@ -152,7 +153,7 @@ func TestForbidden(t *testing.T) {
 	require.Zero(t, sys.Device(0).Memory()[other0(b)], "nobody has written into the broker's memory")
 }
 
-// other0 is a byte of the first table, which is never used.
+// other0 is the offset of a byte at the end of the first tables that is never used.
 func other0(b *Broker) uint64 { return b.nodes[0].tables.off + b.nodes[0].tables.n - 1 }
 
 func mailboxAt(dev drivers.Device, addr, slots uint64) error {
@@ -164,7 +165,8 @@ func mailboxAt(dev drivers.Device, addr, slots uint64) error {
 	return dev.WriteReg(regs.MboxCtrl(1), regs.MboxCtrlEnable)
 }
 
-// Questions that are not a client's to ask are answered by an error, and it goes on.
+// TestForbiddenQuestions: a forbidden request with an answer fails with an error, and the client
+// stays connected.
 func TestForbiddenQuestions(t *testing.T) {
 	b, _ := serve(t, onIdeal, 8, tenantBytes)
 	newTenant(t, b, 3, 7)
@@ -209,7 +211,7 @@ func TestForbiddenQuestions(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Processes of another domain are not reached: neither their pages nor their mailboxes.
+// TestDomains: neither pages nor mailboxes of processes in another domain can be reached.
 func TestDomains(t *testing.T) {
 	b, _ := serve(t, onIdeal, 8, tenantBytes)
 	victim, stranger := newTenant(t, b, 3, 7), newTenant(t, b, 4, 9)
@@ -227,7 +229,8 @@ func TestDomains(t *testing.T) {
 	victim.works()
 }
 
-// Who has had numbers and memory and still looks at it sees nothing of who has them now.
+// TestMemoryIsNobodyElses: a client that keeps its mapping after release cannot see the memory of
+// the next owner.
 func TestMemoryIsNobodyElses(t *testing.T) {
 	b, sys := serve(t, onIdeal, 2, tenantBytes)
 	before := newTenant(t, b, 3, 7)
@@ -249,16 +252,16 @@ func TestMemoryIsNobodyElses(t *testing.T) {
 	now.works()
 	require.NotContains(t, string(old), "what the second one has")
 	require.Contains(t, string(sys.Device(1).Memory()), "what the second one has")
-	old[0] = 1 // and it may look for as long as it likes
+	old[0] = 1 // its own mapping stays valid
 }
 
-// A store that the NIC refuses is the end of who made it.
+// TestRefusedStore: a store that the NIC refuses disconnects the client that made it.
 func TestRefusedStore(t *testing.T) {
 	b, _ := serve(t, onIdeal, 8, tenantBytes)
 	other := newTenant(t, b, 3, 7)
 	mine := open(t, b, "claim=0.1&domain=9&world=me")
 	dev := mine.Device(0)
-	require.NoError(t, dev.WritePIO(uint32(regs.PioFields{SrcVPID: 1, Length: 8}.Pack()), make([]byte, 8))) // its window is off
+	require.NoError(t, dev.WritePIO(uint32(regs.PioFields{SrcVPID: 1, Length: 8}.Pack()), make([]byte, 8))) // its window is disabled
 	var bus *drivers.BusError
 	require.Eventually(t, func() bool {
 		_, err := dev.ReadReg(regs.Magic)
@@ -268,8 +271,8 @@ func TestRefusedStore(t *testing.T) {
 	other.works()
 }
 
-// Whatever bytes somebody sends, he is heard no longer than they make sense, nobody else notices,
-// and nothing is left of him.
+// TestStrangersFrames: a malformed frame ends its connection, does not affect other clients and
+// leaves no resources behind.
 func TestStrangersFrames(t *testing.T) {
 	b, _ := serve(t, onIdeal, 8, tenantBytes, func(c *Config) { c.Patience = 200 * time.Millisecond })
 	other := newTenant(t, b, 3, 7)
@@ -316,14 +319,15 @@ func TestStrangersFrames(t *testing.T) {
 	newTenant(t, b, 1, 9).works()
 }
 
-// files counts those that are open.
+// files counts open file descriptors.
 func files(t *testing.T) int {
 	list, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
 	return len(list)
 }
 
-// Who says nothing is not waited for, and who does not read what he is told neither.
+// TestSilentClients: a client that sends no claim, or does not read, is disconnected after a
+// timeout.
 func TestSilentClients(t *testing.T) {
 	b, _ := serve(t, onIdeal, 2, tenantBytes, func(c *Config) { c.Patience = 100 * time.Millisecond })
 	c, err := usersock.Dial(context.Background(), b.cfg.Socket, os.Geteuid())

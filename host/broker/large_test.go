@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// large says that it has more nodes.
+// large pretends to have more nodes.
 type large struct{ drivers.Lender }
 
 func (l large) Info() drivers.Info {
@@ -21,7 +21,7 @@ func (l large) Info() drivers.Info {
 
 func (l large) Device(int) drivers.Device { return l.Lender.Device(0) }
 
-// TestTooManyNodes: what cannot be served is refused by name.
+// TestTooManyNodes: a device that cannot be served is refused with the reason.
 func TestTooManyNodes(t *testing.T) {
 	sys, err := registry.Open(context.Background(), "ideal:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: MemoryFor(1, 4096), Needs: Needs})
 	require.NoError(t, err)

@@ -26,12 +26,12 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A program of a world is this test, started with these set.
+// Environment of a child, which is this test binary run as one program of a world.
 const (
 	programOf   = "NICLOOP_TEST_PROGRAM" // PROGRAM/PROGRAMS
 	socketAt    = "NICLOOP_TEST_SOCKET"
 	bootstrapAt = "NICLOOP_TEST_BOOTSTRAP"
-	dieAt       = "NICLOOP_TEST_ROUNDS" // how often to exchange
+	dieAt       = "NICLOOP_TEST_ROUNDS" // number of rounds of exchange
 )
 
 func TestMain(m *testing.M) {
@@ -46,7 +46,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// describe says which of the errors that the tests expect an error is.
+// describe returns the class of an expected error.
 func describe(err error) string {
 	kind := "other"
 	var died *bootstrap.PeerError
@@ -62,7 +62,8 @@ func describe(err error) string {
 	return kind + ": " + strings.ReplaceAll(err.Error(), "\n", " ")
 }
 
-// Worlds of the tests: 2 nodes of 2 processes, so that programs share nodes whatever they are.
+// The worlds of these tests have 2 nodes with 2 processes each, so that programs share nodes in any
+// distribution.
 const (
 	testNodes = 2
 	testProcs = 2
@@ -120,8 +121,7 @@ func program(which string) error {
 	})
 }
 
-// exchange sends every rank's bytes to every other, of eager and of long messages, and looks at all
-// of them.
+// exchange sends eager and long messages from every rank to every other and verifies them.
 func exchange(r *host.Rank, round int) error {
 	for _, n := range []int{100, 2048, longest} {
 		of := func(from, to int) []byte { return bytes.Repeat([]byte{byte(16*from + to + n + round)}, n) }
@@ -142,7 +142,7 @@ func exchange(r *host.Rank, round int) error {
 	return nil
 }
 
-// A child is a program that runs.
+// A child is a running program.
 type child struct {
 	cmd *exec.Cmd
 	out *bufio.Scanner
@@ -163,7 +163,7 @@ func start(t *testing.T, socket, meet string, me, programs, rounds int) *child {
 	return &child{cmd, bufio.NewScanner(out)}
 }
 
-// end gives the last line that a program says, which must come soon.
+// end returns the last line of a program's output, within a timeout.
 func (c *child) end(t *testing.T) (last string) {
 	t.Helper()
 	timer := time.AfterFunc(60*time.Second, func() { _ = c.cmd.Process.Kill() })
@@ -174,7 +174,7 @@ func (c *child) end(t *testing.T) (last string) {
 	return last
 }
 
-// serve serves a device.
+// serve starts a broker for a device.
 func serve(t *testing.T, device string, procs, bytes int, set ...func(*Config)) (*Broker, drivers.System) {
 	t.Helper()
 	sys, err := registry.Open(context.Background(), device, drivers.Options{Nodes: testNodes, MemoryBytes: MemoryFor(procs, bytes), Needs: Needs})
@@ -195,7 +195,7 @@ func serve(t *testing.T, device string, procs, bytes int, set ...func(*Config)) 
 	return b, sys
 }
 
-// lentBytes is what a program with so many ranks of a node needs.
+// lentBytes is the memory that a program needs per node.
 func lentBytes(t *testing.T) int {
 	c := testWorld()
 	n, err := c.LentBytes()

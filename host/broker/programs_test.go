@@ -19,8 +19,8 @@ import (
 
 const onIdeal = "ideal:?clock=wall"
 
-// Two and four programs, each with ranks of both nodes or of one, exchange short and long messages
-// and verify every byte.
+// TestProgramsShareADevice: two and four programs, with ranks on both nodes or on one, exchange
+// short and long messages and verify every byte.
 func TestProgramsShareADevice(t *testing.T) {
 	for _, programs := range []int{2, 4} {
 		b, _ := serve(t, onIdeal, testNodes*testProcs, lentBytes(t))
@@ -28,7 +28,7 @@ func TestProgramsShareADevice(t *testing.T) {
 	}
 }
 
-// Memory of the NICs may lie anywhere.
+// TestProgramsShareADeviceFarAway: DMA memory at a high address.
 func TestProgramsShareADeviceFarAway(t *testing.T) {
 	b, _ := serve(t, onIdeal+"&dma_base=0x7f0000000000", testNodes*testProcs, lentBytes(t))
 	run(t, b.cfg.Socket, 2)
@@ -46,8 +46,8 @@ func run(t *testing.T, socket string, programs int) {
 	}
 }
 
-// One of three programs is killed in the middle: the others are told, soon; its numbers are free,
-// and another world can have all of them.
+// TestKilledProgram: when one of three programs is killed, the others are notified soon; its claims
+// are freed, and another world can claim all processes.
 func TestKilledProgram(t *testing.T) {
 	b, _ := serve(t, onIdeal, testNodes*testProcs, lentBytes(t))
 	for victim := range 3 {
@@ -69,7 +69,7 @@ func TestKilledProgram(t *testing.T) {
 	run(t, b.cfg.Socket, 2)
 }
 
-// free: no process is anybody's, and no memory.
+// free reports whether no process and no memory is claimed.
 func free(b *Broker) bool {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -80,7 +80,7 @@ func free(b *Broker) bool {
 	return len(b.owners)+len(b.domains)+len(b.clients)+pieces == 0
 }
 
-// The broker ends, or its device: every program is told.
+// TestBrokerEnds: every program is notified when the broker or its device ends.
 func TestBrokerEnds(t *testing.T) {
 	for what, end := range map[string]func(b *Broker, sys drivers.System) error{
 		"broker": func(b *Broker, _ drivers.System) error { return b.Close() },
@@ -94,7 +94,7 @@ func TestBrokerEnds(t *testing.T) {
 		require.NoError(t, end(b, sys))
 		for i, c := range all {
 			last := c.end(t)
-			if !strings.Contains(last, "failed: a program died") { // by what broke it first
+			if !strings.Contains(last, "failed: a program died") { // depends on which failure a program sees first
 				require.Contains(t, last, "failed: the device died", "%s, program %d", what, i)
 			}
 		}
@@ -103,7 +103,7 @@ func TestBrokerEnds(t *testing.T) {
 	}
 }
 
-// Who has a number does not share it; whose domain it is, another world does not come into.
+// TestClaims: a process cannot be claimed twice, and a domain not by two worlds.
 func TestClaims(t *testing.T) {
 	b, _ := serve(t, onIdeal, 4, 1<<16)
 	open := func(query string, memory int) (drivers.System, error) {
@@ -160,7 +160,8 @@ func (b *Broker) ownersOf() []wire.Process {
 	return list
 }
 
-// The socket is its user's alone, and who connects as another user is not heard.
+// TestOtherUsers: the socket is accessible to its user only, and a connection of another user is
+// refused.
 func TestOtherUsers(t *testing.T) {
 	b, _ := serve(t, onIdeal, 1, 4096, func(c *Config) { c.uid = os.Geteuid() + 1 }) // acts as another user
 	info, err := os.Lstat(b.cfg.Socket)
@@ -173,7 +174,7 @@ func TestOtherUsers(t *testing.T) {
 	require.ErrorIs(t, err, usersock.ErrForeign)
 }
 
-// What cannot be served is refused at once.
+// TestWhatCannotBeServed: an unsuitable device is refused by New.
 func TestWhatCannotBeServed(t *testing.T) {
 	sys, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2})
 	require.NoError(t, err)

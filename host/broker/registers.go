@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/shared/wire"
 )
 
-// Registers of processes stand in pages: those of the system, and those that a process may have
+// Per-process registers are grouped in pages: privileged ones, and those that a process may access
 // itself.
 var (
 	systemPages = regs.MboxBase(0)
@@ -18,7 +18,7 @@ var (
 
 const pageShift = 12
 
-// processOf is the client's process whose register an offset is; nil: it is no process's.
+// processOf returns the client's process that owns a register, or nil for a global register.
 func (c *client) processOf(n int, off uint64) (*process, uint8, error) {
 	if off > 1<<32-1 {
 		return nil, 0, fmt.Errorf("%w: broker: a register at 0x%x", drivers.ErrProtocol, off)
@@ -41,7 +41,7 @@ func (c *client) processOf(n int, off uint64) (*process, uint8, error) {
 	return p, vpid, nil
 }
 
-// readReg reads a register of the client's, or one that says what the NIC is and does.
+// readReg reads a register of the client's processes, or a global register that describes the NIC.
 func (c *client) readReg(f *wire.Frame) (uint64, error) {
 	if _, _, err := c.processOf(int(f.Node), f.A); err != nil {
 		return 0, err
@@ -49,7 +49,7 @@ func (c *client) readReg(f *wire.Frame) (uint64, error) {
 	return c.b.nodes[f.Node].dev.ReadReg(uint32(f.A))
 }
 
-// writeReg writes a register of the client's, if the value is one that it may have.
+// writeReg writes a register of the client's processes after checking the value.
 func (c *client) writeReg(f *wire.Frame) error {
 	n, off := int(f.Node), uint32(f.A)
 	p, v, err := c.processOf(n, f.A)
@@ -85,7 +85,7 @@ func (c *client) writeReg(f *wire.Frame) error {
 	return c.b.nodes[n].dev.WriteReg(off, f.B)
 }
 
-// move takes note of base or size of a ring, which stand still while it is on.
+// move records base or size of a ring, which may not change while the ring is enabled.
 func (r *ring) move(field *uint64, v uint64) bool {
 	if r.on {
 		return false
@@ -94,8 +94,8 @@ func (r *ring) move(field *uint64, v uint64) bool {
 	return true
 }
 
-// switches takes note of a ring's switches. One that goes on lies in the client's memory as a
-// whole.
+// switches records the control register of a ring. A ring may be enabled only if all of it lies in
+// the client's memory.
 func (c *client) switches(n int, r *ring, v, enable, window uint64) bool {
 	if v&^(enable|window) != 0 || v&enable != 0 && !r.on && !c.owns(n, r) {
 		return false
@@ -114,14 +114,14 @@ func (c *client) owns(n int, r *ring) bool {
 	if !ok || off < p.off || off-p.off > p.n || bytes > p.n-(off-p.off) {
 		return false
 	}
-	addr, err := drivers.Address(dev, off, bytes) // in one segment
+	addr, err := drivers.Address(dev, off, bytes) // contiguous, within one segment
 	return err == nil && addr == r.base
 }
 
-// windowBytes are those of the send windows: of VELO, and of RMA above it.
+// windowBytes is the size of the send windows: VELO, and RMA above it.
 const windowBytes = 1 << 29
 
-// writePIO stores to a window of the client's.
+// writePIO stores to a send window of the client.
 func (c *client) writePIO(f *wire.Frame) error {
 	if f.A >= windowBytes || f.A%8 != 0 || len(f.Data) > regs.LineBytes {
 		return fmt.Errorf("%w: broker: a line of %d bytes at 0x%x", drivers.ErrProtocol, len(f.Data), f.A)

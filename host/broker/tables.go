@@ -10,7 +10,8 @@ import (
 	"github.com/nicloop/nicloop/rma"
 )
 
-// mapPages enters pages of the client's memory for one of its processes.
+// mapPages enters pages of the client's memory into the translation tables for one of its
+// processes.
 func (c *client) mapPages(f *wire.Frame) (uint64, error) {
 	at := wire.Process{Node: int(f.Node), VPID: int(f.VPID)}
 	p := c.procs[at]

@@ -1,21 +1,19 @@
-// Package match pairs messages with receives by MPI's rules, as a pure state
-// machine: no time, no I/O, no map.
+// Package match implements MPI's matching of messages and receives as a pure state machine, without
+// clock, I/O or maps.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A message matches a receive when communicator, source and tag agree; a
-//     receive may leave source or tag open ([Any]), or any bits of a tag of 64 bits ([NewWide]).
-//   - Non-overtaking: an arriving message takes the oldest posted receive that it
-//     matches; a posted receive takes the oldest unexpected message that it
-//     matches, where age is the order of Arrive and Post.
-//   - Messages can be taken without a receive (matched probes) or taken back (cancelled sends), and
-//     receives taken back, with the order of all others as it was.
-//   - A receive that names its source looks only at what concerns that source,
-//     however many messages and receives are waiting. Nothing is allocated once
-//     the queues have had their largest size.
+//   - A message matches a receive if communicator, source and tag agree. A receive may use a wildcard
+//     ([Any]) for source or tag, or mask bits of a 64-bit tag ([NewWide]).
+//   - Non-overtaking: an arriving message takes the oldest matching posted receive; a posted receive
+//     takes the oldest matching unexpected message. Age is the order of Arrive and Post.
+//   - Messages can be removed without a receive (matched probes) or withdrawn (cancelled sends), and
+//     receives cancelled, without changing the order of the others.
+//   - A receive with a named source searches only the messages of that source, regardless of how many
+//     others are queued. The queues do not allocate after they have reached their maximum size.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
 //   - Call Arrive in the order in which the messages of a source were sent.
-//   - Sources are 0 up to the number given to [New].
+//   - Sources are 0 up to the number given to [New], exclusive.
 package match

@@ -5,36 +5,36 @@ import (
 	"fmt"
 )
 
-// ErrCancelled: a send or a receive was cancelled before it matched.
+// ErrCancelled reports that a send or a receive was cancelled before it matched.
 var ErrCancelled = errors.New("cancelled")
 
-// Any leaves the source or the tag of a receive open.
+// Any is the wildcard for source or tag of a receive.
 const Any = -1
 
-// An Envelope is what a message is matched by; a pattern is an Envelope whose
-// Source or Tag may be Any.
+// An Envelope holds the matching fields of a message. The envelope of a receive, a pattern, may use
+// Any as Source or Tag.
 type Envelope struct {
 	Source, Tag int32
 	Comm        uint16
-	// Wide envelopes have tags of 64 bits: High is the upper half, and a Tag of Any is an ordinary
-	// lower half. A communicator has either wide envelopes or none.
+	// Wide envelopes have 64-bit tags: High is the upper half. In a wide pattern, a Tag of Any is
+	// an ordinary lower half. A communicator uses either wide envelopes only or none.
 	Wide bool
 	High uint32
-	// Bits of a wide pattern are the bits of the tag that are not compared. Those of a wide message
-	// travel with it as data of the sender and are not compared either. (One field for both: the size
-	// of an envelope decides how fast the queues are.)
+	// Bits masks tag bits of a wide pattern: set bits are not compared. In a wide message the field
+	// carries data of the sender, which is not compared. One field serves both because the size of
+	// an envelope determines the speed of the queues.
 	Bits uint64
 }
 
-// NewWide makes an envelope whose tag has 64 bits.
+// NewWide returns an envelope with a 64-bit tag.
 func NewWide(source int32, comm uint16, tag uint64) Envelope {
 	return Envelope{Source: source, Comm: comm, Wide: true, Tag: int32(tag), High: uint32(tag >> 32)}
 }
 
-// WideTag is the tag of a wide envelope.
+// WideTag returns the tag of a wide envelope.
 func (e Envelope) WideTag() uint64 { return uint64(e.High)<<32 | uint64(uint32(e.Tag)) }
 
-// Matches tells whether a message with envelope e fits the pattern p.
+// Matches reports whether a message with envelope e matches the pattern p.
 func (p Envelope) Matches(e Envelope) bool { return p.matches(&e) }
 
 func (p *Envelope) matches(e *Envelope) bool {
@@ -46,20 +46,19 @@ func (p *Envelope) matches(e *Envelope) bool {
 
 func (p *Envelope) matchesWide(e *Envelope) bool { return (p.WideTag()^e.WideTag())&^p.Bits == 0 }
 
-// A Core holds posted receives and unexpected messages of one rank. Both carry
-// a value of the caller's: R for receives, M for messages.
+// A Core holds the posted receives (values of type R) and unexpected messages (type M) of one rank.
 type Core[R, M any] struct {
-	posted     queues[R] // by source; receives from anybody in the last queue
-	unexpected queues[M] // by source; every message also in order of age
+	posted     queues[R] // by source; the last queue holds receives with a wildcard source
+	unexpected queues[M] // by source, and all messages linked in order of age
 }
 
-// New makes a core for messages from sources ranks.
+// New creates a core for messages of the given number of source ranks.
 func New[R, M any](sources int) *Core[R, M] {
 	return &Core[R, M]{posted: newQueues[R](sources + 1), unexpected: newQueues[M](sources)}
 }
 
-// Arrive gives the oldest posted receive that the message fits, or keeps the
-// message.
+// Arrive removes and returns the oldest posted receive that matches the message. Without a match it
+// queues the message.
 func (c *Core[R, M]) Arrive(e Envelope, m M) (r R, ok bool) {
 	named := c.posted.first(int(e.Source), &e)
 	open := c.posted.first(len(c.posted.heads)-1, &e)
@@ -70,8 +69,8 @@ func (c *Core[R, M]) Arrive(e Envelope, m M) (r R, ok bool) {
 	return r, false
 }
 
-// Post gives the oldest unexpected message that fits the receive, or keeps the
-// receive.
+// Post removes and returns the oldest unexpected message that matches the receive. Without a match
+// it queues the receive.
 func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
 	if at := c.find(&p); at != nobody {
 		e = c.unexpected.at(at).env
@@ -85,7 +84,7 @@ func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
 	return e, m, false
 }
 
-// Fitting is how many posted receives a message with that envelope fits.
+// Fitting counts the posted receives that match an envelope.
 func (c *Core[R, M]) Fitting(e Envelope) (n int) {
 	for _, q := range [...]int{int(e.Source), len(c.posted.heads) - 1} {
 		for at := c.posted.heads[q]; at != nobody; at = c.posted.at(at).next {
@@ -97,7 +96,7 @@ func (c *Core[R, M]) Fitting(e Envelope) (n int) {
 	return n
 }
 
-// Probe gives the message that Post would give, and leaves it where it is.
+// Probe returns the message that Post would return, without removing it.
 func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 	at := c.find(&p)
 	if at == nobody {
@@ -107,7 +106,7 @@ func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 	return n.env, n.value, true
 }
 
-// Take gives the message that Post would give and keeps it for its caller; nothing is posted.
+// Take removes and returns the message that Post would return. It never posts a receive.
 func (c *Core[R, M]) Take(p Envelope) (e Envelope, m M, ok bool) {
 	at := c.find(&p)
 	if at == nobody {
@@ -117,7 +116,7 @@ func (c *Core[R, M]) Take(p Envelope) (e Envelope, m M, ok bool) {
 	return e, c.unexpected.take(at), true
 }
 
-// Withdraw takes the oldest unexpected message of a source that is the one meant.
+// Withdraw removes the oldest unexpected message of a source for which meant returns true.
 func (c *Core[R, M]) Withdraw(source int, meant func(M) bool) (m M, ok bool) {
 	for at := c.unexpected.heads[source]; at != nobody; at = c.unexpected.at(at).next {
 		if meant(c.unexpected.at(at).value) {
@@ -127,7 +126,7 @@ func (c *Core[R, M]) Withdraw(source int, meant func(M) bool) (m M, ok bool) {
 	return m, false
 }
 
-// Cancel takes back a posted receive that no message has matched.
+// Cancel removes a posted receive.
 func (c *Core[R, M]) Cancel(p Envelope, meant func(R) bool) bool {
 	q := int(p.Source)
 	if p.Source == Any {
@@ -142,7 +141,7 @@ func (c *Core[R, M]) Cancel(p Envelope, meant func(R) bool) bool {
 	return false
 }
 
-// Posted and Unexpected are the numbers of receives and messages kept.
+// Posted and Unexpected are the lengths of the two queues.
 func (c *Core[R, M]) Posted() int     { return c.posted.count }
 func (c *Core[R, M]) Unexpected() int { return c.unexpected.count }
 
@@ -158,9 +157,9 @@ func (c *Core[R, M]) find(p *Envelope) int32 {
 	return nobody
 }
 
-// queues are FIFOs over nodes that have numbers, with one list of all by age. Nodes are made in
-// lots and never move: a rank of a large world has a thousand messages that nobody has asked for,
-// and a list that grows by copying would leave several times as much behind.
+// queues are FIFOs of indexed nodes, with one additional list of all nodes by age. Nodes are
+// allocated in blocks and never move: a rank of a large world queues a thousand unexpected
+// messages, and growing a slice by copying would leave several times that memory as garbage.
 type queues[V any] struct {
 	lots         []*[lot]node[V]
 	made         int32
@@ -177,7 +176,7 @@ type node[V any] struct {
 	age            uint64
 	queue          int32
 	next, prev     int32 // in its queue
-	younger, elder int32 // among all
+	younger, elder int32 // by age
 }
 
 const nobody = -1
@@ -225,7 +224,7 @@ func (q *queues[V]) add(queue int, e Envelope, v V) {
 	q.last = at
 }
 
-// take removes a node and gives its value.
+// take removes a node and returns its value.
 func (q *queues[V]) take(at int32) V {
 	n := q.at(at)
 	q.unlinkFromQueue(n)
@@ -264,7 +263,7 @@ func (q *queues[V]) unlinkByAge(n *node[V]) {
 	}
 }
 
-// first is the oldest node of a queue whose pattern fits the message e.
+// first finds the oldest node of a queue whose pattern matches the message e.
 func (q *queues[V]) first(queue int, e *Envelope) int32 {
 	if queue < 0 || queue >= len(q.heads) {
 		panic(fmt.Sprintf("match: source %d, expected 0 to %d", queue, len(q.heads)-1))
@@ -277,7 +276,7 @@ func (q *queues[V]) first(queue int, e *Envelope) int32 {
 	return nobody
 }
 
-// firstFor is the oldest node of a queue whose message fits the pattern p.
+// firstFor finds the oldest node of a queue whose message matches the pattern p.
 func (q *queues[V]) firstFor(queue int, p *Envelope) int32 {
 	for at := q.heads[queue]; at != nobody; at = q.at(at).next {
 		if p.matches(&q.at(at).env) {

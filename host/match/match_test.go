@@ -10,7 +10,7 @@ import (
 
 var seed = flag.Int64("seed", 1, "seed of random tests")
 
-// naive matches by walking plain lists: MPI's rules read aloud.
+// naive implements MPI's matching rules literally, on plain lists.
 type naive struct {
 	posted, unexpected []item
 }
@@ -75,7 +75,7 @@ func TestAgainstNaive(t *testing.T) {
 	}
 }
 
-// Taking back and taking away, among random traffic, against plain lists.
+// Random operations including Take, Withdraw and Cancel, compared with plain lists.
 func TestTakeWithdrawCancel(t *testing.T) {
 	for s := *seed; s < *seed+50; s++ {
 		rnd := rand.New(rand.NewSource(s))
@@ -145,7 +145,8 @@ func TestNoAllocationOnceWarm(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, round))
 }
 
-// Wide tags with masks, against plain lists, among envelopes of 32 bits in another communicator.
+// Wide tags with masks, compared with plain lists, mixed with 32-bit envelopes in another
+// communicator.
 func TestWideAgainstNaive(t *testing.T) {
 	masks := []uint64{0, ^uint64(0), 1, 1 << 63, 0xffffffff, 0xffffffff << 32, 1<<63 | 1}
 	for s := *seed; s < *seed+50; s++ {
@@ -154,7 +155,7 @@ func TestWideAgainstNaive(t *testing.T) {
 		for id := 1; id < 400; id++ {
 			tag := uint64(rnd.Intn(2))<<63 | uint64(rnd.Intn(2))<<32 | uint64(rnd.Intn(2))<<31 | uint64(rnd.Intn(2))
 			if rnd.Intn(8) == 0 {
-				tag = 0xffffffff // its lower half is Any
+				tag = 0xffffffff // the lower half equals Any
 			}
 			e := NewWide(int32(rnd.Intn(3)), 1, tag)
 			if rnd.Intn(3) == 0 {

@@ -1,20 +1,21 @@
 package reuse
 
-// Costs are what a threshold follows from, all in one unit of time.
+// Costs are the inputs of the threshold, all in one unit of time.
 type Costs struct {
-	CopyByte float64 // of copying into an intermediate buffer
-	Look     float64 // of what the table takes (V of the paper)
-	Register float64 // of registering, besides its pages
-	Page     float64 // and for each page of 4 KB
+	CopyByte float64 // copying a byte into an intermediate buffer
+	Look     float64 // table lookup (V in the paper)
+	Register float64 // registration, without the cost per page
+	Page     float64 // registration of a page of 4 KB
 }
 
-// DefaultPortion of the uses that pay for a registration is when it is done: the paper's 25 %.
+// DefaultPortion is the percentage of the break-even number of uses at which a buffer is
+// registered: 25 % as in the paper.
 const DefaultPortion = 25
 
 const pageBytes = 4096
 
-// Pays is how many uses without a copy pay for the registration of n bytes (equation 5.3); 0: none
-// ever do.
+// Pays is the number of uses without a copy that outweigh the registration of n bytes (equation
+// 5.3); 0: none do.
 func (c Costs) Pays(n int) int {
 	saved := c.CopyByte*float64(n) - c.Look
 	if saved <= 0 {
@@ -28,8 +29,8 @@ func (c Costs) Pays(n int) int {
 	return uses
 }
 
-// Threshold is the use at which a buffer of n bytes is registered: portion percent of what pays; 0:
-// it never is.
+// Threshold is the use at which a buffer of n bytes is registered: portion percent of Pays; 0:
+// never.
 func (c Costs) Threshold(n, portion int) int {
 	pays := c.Pays(n)
 	if pays == 0 {

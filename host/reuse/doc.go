@@ -1,32 +1,32 @@
-// Package reuse finds buffers that are sent from again and again, so that they are worth
-// registering: a table of how often each was used (REUSE: chapter 5 of the SPEC dissertation), and
-// the two ends of a ring into which eager messages are put.
+// Package reuse finds send buffers that are used often enough to be worth registering (REUSE:
+// chapter 5 of the SPEC dissertation). It contains a table that counts the uses of each buffer, and
+// both ends of a ring through which eager messages travel by RMA.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A [Table] counts uses by address, and says of each whether the bytes are copied, or go from
-//     the buffer itself ([Verdict]). From a threshold on, which depends on the length
-//     ([Costs.Threshold]), it asks for the buffer to be registered. It looks at one entry in most
-//     cases, keeps what was registered in that entry, and allocates nothing after [New].
-//   - It holds at most Config.Buffers buffers, of which Config.Registered are registered. Below
-//     Config.Share percent registered ones it does not grow once chains are long (section 5.3.4);
-//     new buffers then wear out old ones that are not used.
-//   - After [Table.Invalidate] nothing is known of any byte of that range. What was registered
-//     comes back with [Table.Released], once nobody uses it any more; what a use of before has said
-//     is of no use from then on.
-//   - A [Sender] takes entries of a receiver's ring, a [Receiver] gives them back. No entry is
-//     taken twice before it came back, and a message is ready when both its header and its bytes
-//     have come, in any order. A sender without an entry is told so and never waits.
+//   - A [Table] counts uses by address and decides for each use whether to copy the bytes or to send
+//     them from the buffer itself ([Verdict]). From a threshold on, which depends on the length
+//     ([Costs.Threshold]), it asks the caller to register the buffer. A lookup examines one entry in
+//     most cases. The table keeps the registration in that entry and does not allocate after [New].
+//   - It holds at most Config.Buffers buffers, of which Config.Registered are registered. Once chains
+//     are long, it stops growing while fewer than Config.Share percent are registered (section
+//     5.3.4); new buffers then age out unused old ones.
+//   - After [Table.Invalidate] the table holds no information about any byte of that range.
+//     Registrations are returned by [Table.Released] once nobody holds them; results of earlier uses
+//     become invalid.
+//   - A [Sender] allocates entries of a receiver's ring, a [Receiver] returns them. An entry is not
+//     reused before it was returned. A message is complete when both its header and its bytes have
+//     arrived, in either order. A sender without a free entry is told immediately and never blocks.
 //
-// It has no clock, memory or I/O of its own. Package explore walks the ring through every
+// The package has no clock, memory or I/O of its own. Package explore checks the ring in every
 // interleaving of small worlds.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
 //   - Answer a [Register] with [Table.Registered] or [Table.Refused] before the next use.
-//   - Call [Table.Hold] before the hardware reads from a buffer, and [Table.Drop] when it has.
-//   - Call [Table.Invalidate] before memory is given to somebody else, or comes to lie elsewhere.
-//   - Take what [Table.Released] gives after each call, and end its registration.
+//   - Call [Table.Hold] before the hardware reads from a buffer, and [Table.Drop] afterwards.
+//   - Call [Table.Invalidate] before memory is freed, reused or remapped.
+//   - Drain [Table.Released] after each call and deregister what it returns.
 //
 // # A buffer of 8 KB
 //

@@ -1,7 +1,7 @@
 package reuse
 
-// Registered answers a Register: n bytes of the buffer are reachable through r. It gives the
-// verdict for this use: Direct, or Copy if the buffer went meanwhile.
+// Registered answers a Register: n bytes of the buffer are accessible through r. It returns the
+// verdict for this use: Direct, or Copy if the buffer was invalidated meanwhile.
 func (t *Table[R]) Registered(ref Ref, n int, r R) Verdict {
 	t.stats.Registered++
 	t.held++
@@ -17,8 +17,8 @@ func (t *Table[R]) Registered(ref Ref, n int, r R) Verdict {
 	return Direct
 }
 
-// Refused answers a Register, too: it cannot be done now. It is asked for again when the buffer has
-// been used as often again.
+// Refused answers a Register that failed. The table asks again after the same number of further
+// uses.
 func (t *Table[R]) Refused(ref Ref) {
 	t.stats.Refused++
 	if e := t.at(ref); e != nil {
@@ -26,7 +26,7 @@ func (t *Table[R]) Refused(ref Ref) {
 	}
 }
 
-// Hold keeps what a buffer is registered by until Drop.
+// Hold keeps the registration of a buffer until Drop.
 func (t *Table[R]) Hold(ref Ref) {
 	e := t.at(ref)
 	if e == nil || e.state != registered {
@@ -47,8 +47,7 @@ func (t *Table[R]) Drop(ref Ref) {
 	}
 }
 
-// Held tells whether the hardware may still read from a buffer that lies in n bytes from an address
-// on.
+// Held reports whether the hardware may still read from a buffer within n bytes of an address.
 func (t *Table[R]) Held(at uint64, n uint64) bool {
 	for i := range t.entries {
 		if e := &t.entries[i]; e.holders > 0 && e.overlaps(at, n) {
@@ -58,7 +57,7 @@ func (t *Table[R]) Held(at uint64, n uint64) bool {
 	return false
 }
 
-// Invalidate forgets all buffers that have a byte of n from an address on.
+// Invalidate removes all buffers that overlap n bytes at an address.
 func (t *Table[R]) Invalidate(at uint64, n uint64) {
 	for i := range t.entries {
 		e := &t.entries[i]
@@ -73,7 +72,7 @@ func (t *Table[R]) Invalidate(at uint64, n uint64) {
 		}
 		t.take(int32(i))
 		switch {
-		case e.holders > 0: // until the last Drop
+		case e.holders > 0: // released by the last Drop
 			e.generation--
 			e.state = gone
 			continue
@@ -89,7 +88,7 @@ func (e *entry[R]) overlaps(at, n uint64) bool {
 	return e.state != unused && e.at < at+n && at < e.at+uint64(max(e.bytes, 1))
 }
 
-// Released gives what was registered and is of no use any more, until there is none.
+// Released returns a registration that is no longer needed; ok is false when there are none left.
 func (t *Table[R]) Released() (r R, ok bool) {
 	if len(t.out) == 0 {
 		return r, false
@@ -113,7 +112,7 @@ func (t *Table[R]) forget(i int32) {
 	t.putBack(i)
 }
 
-// end ends the registration of a buffer that nobody holds, which is still counted.
+// end ends the registration of a buffer without holders. The buffer stays in the table.
 func (t *Table[R]) end(i int32) {
 	e := &t.entries[i]
 	t.unlink(i)
@@ -122,12 +121,12 @@ func (t *Table[R]) end(i int32) {
 	e.state, e.region = counted, *new(R)
 }
 
-// Evict ends the registration that was used longest ago, for whom its memory or its table entries
-// are needed more; false: none can go.
+// Evict ends the least recently used registration to free its memory or table entries; false: it is
+// still held, or there is none.
 func (t *Table[R]) Evict() bool { return t.evict() }
 
-// evict ends the registration that was used longest ago, if nobody holds it. Its buffer has to earn
-// it again.
+// evict ends the least recently used registration that has no holders. Its buffer must reach the
+// threshold again.
 func (t *Table[R]) evict() bool {
 	for i := t.oldest; i != nothing; i = t.entries[i].newer {
 		if e := &t.entries[i]; e.holders == 0 {

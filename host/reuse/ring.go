@@ -6,13 +6,13 @@ import (
 	"slices"
 )
 
-// MaxEntries is the largest number of entries of a ring: they are bits of a word.
+// MaxEntries is the maximum number of entries of a ring: they form the bits of a word.
 const MaxEntries = 64
 
-// A Sender is the sending end of a ring. Its entries lie in the receiver's memory, and it has the
-// right to fill those that are free.
+// A Sender is the sending end of a ring. The entries lie in the receiver's memory; the sender may
+// fill those that are free.
 type Sender struct {
-	Base    uint64 // where the ring is for the hardware
+	Base    uint64 // address of the ring for the hardware
 	entries int
 	free    uint64
 	state   senderState
@@ -27,7 +27,7 @@ const (
 	granted
 )
 
-// Ask tells whether the receiver is to be asked for a ring, which is once.
+// Ask reports whether the sender should request a ring from the receiver. It is true once.
 func (s *Sender) Ask() bool {
 	if s.state != unknown {
 		return false
@@ -36,8 +36,7 @@ func (s *Sender) Ask() bool {
 	return true
 }
 
-// Grant is the receiver's answer: so many entries from an address on; 0: it has no ring for this
-// sender.
+// Grant is the receiver's answer: the address and number of entries; 0: no ring for this sender.
 func (s *Sender) Grant(base uint64, entries int) error {
 	if s.state != asked || entries < 0 || entries > MaxEntries {
 		return fmt.Errorf("reuse: a ring of %d entries that was not asked for, or is too large", entries)
@@ -51,7 +50,7 @@ func (s *Sender) Grant(base uint64, entries int) error {
 
 func all(entries int) uint64 { return ^uint64(0) >> (64 - entries) }
 
-// Take takes an entry; false: there is none now, and the message has to go otherwise.
+// Take allocates an entry; false: none is free, and the message must use another path.
 func (s *Sender) Take() (entry int, ok bool) {
 	if s.free == 0 {
 		return 0, false
@@ -61,10 +60,10 @@ func (s *Sender) Take() (entry int, ok bool) {
 	return entry, true
 }
 
-// Cancel gives an entry back that was not used.
+// Cancel returns an entry that was not used.
 func (s *Sender) Cancel(entry int) { s.free |= 1 << entry }
 
-// Free gives entries back that the receiver has read.
+// Free returns entries that the receiver has read.
 func (s *Sender) Free(entries uint64) error {
 	if entries&s.free != 0 || entries&^all(max(s.entries, 1)) != 0 || s.state != granted {
 		return fmt.Errorf("reuse: entries %#x come back, of %d of which %#x are free", entries, s.entries, s.free)
@@ -73,40 +72,40 @@ func (s *Sender) Free(entries uint64) error {
 	return nil
 }
 
-// Home tells whether no entry is away.
+// Home reports whether all entries are free.
 func (s *Sender) Home() bool { return s.state != granted || s.free == all(s.entries) }
 
-// A Receiver is the other end. M is what its caller keeps of a message.
+// A Receiver is the receiving end of a ring. M is the caller's record of a message.
 type Receiver[M any] struct {
 	Base    uint64
 	entries []arrival[M]
-	read    uint64 // entries to give back
-	asked   bool   // by its sender
+	read    uint64 // read, but not yet returned to the sender
+	asked   bool   // the sender has requested a ring
 }
 
 type arrival[M any] struct {
-	header, bytes bool // have come
+	header, bytes bool // have arrived
 	message       M
 }
 
-// Ask notes that the sender wants a ring. False: it has asked before, and has its answer; a ring
-// that was opened anew would lose the messages in it.
+// Ask records the sender's request for a ring. It returns false for a repeated request: opening the
+// ring again would lose the messages in it.
 func (r *Receiver[M]) Ask() bool {
 	first := !r.asked
 	r.asked = true
 	return first
 }
 
-// Open makes a ring of so many entries.
+// Open creates a ring with the given number of entries.
 func (r *Receiver[M]) Open(base uint64, entries int) {
 	r.Base, r.entries = base, make([]arrival[M], entries)
 }
 
-// Entries is how many there are; 0: the ring is not open.
+// Entries is the number of entries; 0: the ring is not open.
 func (r *Receiver[M]) Entries() int { return len(r.entries) }
 
-// Header says that the header of a message has come whose bytes go to an entry; complete: they are
-// there.
+// Header records the arrival of a header whose bytes use the given entry. complete reports whether
+// the bytes have arrived already.
 func (r *Receiver[M]) Header(entry int, m M) (complete bool, err error) {
 	if entry < 0 || entry >= len(r.entries) || r.entries[entry].header || r.read>>entry&1 != 0 {
 		return false, fmt.Errorf("reuse: a message for entry %d of %d, which is not the sender's", entry, len(r.entries))
@@ -116,8 +115,8 @@ func (r *Receiver[M]) Header(entry int, m M) (complete bool, err error) {
 	return a.bytes, nil
 }
 
-// Bytes says that the bytes of an entry have come; complete: m is their message, whose header was
-// there.
+// Bytes records the arrival of the bytes of an entry. If complete, m is the message whose header
+// arrived before.
 func (r *Receiver[M]) Bytes(entry int) (m M, complete bool, err error) {
 	if entry < 0 || entry >= len(r.entries) || r.entries[entry].bytes {
 		return m, false, fmt.Errorf("reuse: bytes in entry %d of %d, which is not the sender's", entry, len(r.entries))
@@ -127,10 +126,10 @@ func (r *Receiver[M]) Bytes(entry int) (m M, complete bool, err error) {
 	return a.message, a.header, nil
 }
 
-// Whole tells whether the bytes of a message have come.
+// Whole reports whether the bytes of an entry have arrived.
 func (r *Receiver[M]) Whole(entry int) bool { return r.entries[entry].bytes }
 
-// Read says that nobody needs the bytes of an entry any more.
+// Read marks an entry as read; it can be returned to the sender.
 func (r *Receiver[M]) Read(entry int) {
 	if a := &r.entries[entry]; !a.header || !a.bytes {
 		panic("reuse: an entry is read whose message is not complete")
@@ -139,22 +138,22 @@ func (r *Receiver[M]) Read(entry int) {
 	r.read |= 1 << entry
 }
 
-// Due tells whether so many entries are to be given back that a message of its own is worth it:
-// half of them.
+// Due reports whether enough entries (half of them) wait to be returned to justify a message of
+// their own.
 func (r *Receiver[M]) Due() bool { return 2*bits.OnesCount64(r.read) >= len(r.entries) && r.read != 0 }
 
-// Unreturned is how many entries have been read that were not given back yet.
+// Unreturned is the number of entries read, but not yet returned.
 func (r *Receiver[M]) Unreturned() int { return bits.OnesCount64(r.read) }
 
-// Back takes the entries to be given back, to tell the sender.
+// Back returns the entries to report to the sender, and clears them.
 func (r *Receiver[M]) Back() uint64 {
 	entries := r.read
 	r.read = 0
 	return entries
 }
 
-// Check counts the entries of a ring between two ends that nothing is under way between: each is
-// free or about to be given back.
+// Check verifies that no entry of an idle ring is lost: each is either free or waiting to be
+// returned.
 func Check[M any](s *Sender, r *Receiver[M]) error {
 	if s.state == granted && s.free^r.read != all(s.entries) {
 		return fmt.Errorf("reuse: of %d entries %#x are free and %#x were read: some are lost or doubled", s.entries, s.free, r.read)
@@ -162,7 +161,7 @@ func Check[M any](s *Sender, r *Receiver[M]) error {
 	return nil
 }
 
-// Clone copies the end, for those who explore what may happen.
+// Clone copies the receiver for package explore.
 func (r *Receiver[M]) Clone() Receiver[M] {
 	n := *r
 	n.entries = slices.Clone(r.entries)

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What a peer says that cannot be is refused, and changes nothing.
+// Impossible messages of a peer are refused without any effect.
 func TestRingRefuses(t *testing.T) {
 	var s Sender
 	require.Error(t, s.Grant(0, 4), "not asked")

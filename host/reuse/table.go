@@ -5,22 +5,23 @@ import (
 	"math/bits"
 )
 
-// Config is what a table works by; what is 0 is the default.
+// Config configures a table; 0 selects a default.
 type Config struct {
 	Buckets    int // of the hash table, a power of two
-	Buffers    int // that it holds at most
-	Registered int // of them
-	// Share is the percentage of registered buffers below which the table stops growing, once Chained
-	// percent of its buffers stand behind another in their bucket. Endless: it goes on up to Buffers.
+	Buffers    int // maximum number of buffers
+	Registered int // maximum number of registered ones
+	// The table stops growing when fewer than Share percent of its buffers are registered and more
+	// than Chained percent are behind another in their bucket. Endless disables this limit: the
+	// table grows up to Buffers.
 	Share, Chained int
 	Endless        bool
 	// Threshold is the use at which a buffer of n bytes is registered; 0: never.
 	Threshold func(n int) int
 }
 
-// The share is the paper's. Its table, of 1M buckets, stops at the first buffer behind another,
-// which comes after 1,200 buffers or so if addresses are random; this one after 900 of those, and
-// after 2,000 that lie at equal distances, which the hash keeps apart.
+// The share is the paper's. Its table has 1M buckets and stops at the first collision, which random
+// addresses cause after about 1,200 buffers. This table stops after 900 random addresses, or 2,000
+// equidistant ones, which the hash spreads better.
 const (
 	defaultBuckets    = 1 << 12
 	defaultBuffers    = 1 << 13
@@ -50,42 +51,42 @@ func (c *Config) complete() error {
 	return nil
 }
 
-// Verdict is what is to be done with the bytes of a buffer.
+// Verdict says how to send the bytes of a buffer.
 type Verdict uint8
 
 // The verdicts.
 const (
-	Copy     Verdict = iota // they go through an intermediate buffer
-	Register                // the buffer is to be registered; then as Direct
-	Direct                  // they go from the buffer itself
+	Copy     Verdict = iota // through an intermediate buffer
+	Register                // register the buffer; then as Direct
+	Direct                  // from the buffer itself
 )
 
 func (v Verdict) String() string { return [...]string{"copy", "register", "direct"}[v] }
 
-// A Use is what one use of a buffer has come to.
+// A Use is the result of one use of a buffer.
 type Use[R any] struct {
 	Verdict
-	Ref    Ref // of Register and Direct
-	Region R   // of Direct
-	Looked int // entries that were looked at, at least 1
+	Ref    Ref // for Register and Direct
+	Region R   // for Direct
+	Looked int // number of entries examined, at least 1
 }
 
-// A Ref names a buffer in the table, as it was when it was given.
+// A Ref identifies a buffer in the table. It becomes invalid when the buffer is removed.
 type Ref struct {
 	index      int32
 	generation uint32
 }
 
-// Stats count what a table did.
+// Stats are the counters of a table.
 type Stats struct {
-	Uses, Hits  uint64 // of buffers; of those that it knew
-	Looked      uint64 // entries, for all of them
-	Direct      uint64 // uses that needed no copy
+	Uses, Hits  uint64 // uses of buffers; uses of buffers already in the table
+	Looked      uint64 // entries examined in all lookups
+	Direct      uint64 // uses without a copy
 	Registered  uint64 // registrations
-	Refused     uint64 // registrations that failed
-	Evicted     uint64 // registrations that ended for another one
-	Invalidated uint64 // buffers that were forgotten because their memory went
-	Stopped     uint64 // new buffers that came while it did not grow
+	Refused     uint64 // failed registrations
+	Evicted     uint64 // registrations ended in favour of another
+	Invalidated uint64 // buffers removed because their memory was freed or remapped
+	Stopped     uint64 // new buffers while the table did not grow
 }
 
 const nothing = -1
@@ -96,42 +97,42 @@ const (
 	unused state = iota
 	counted
 	registered
-	gone // invalidated while somebody held it
+	gone // invalidated while held
 )
 
 type entry[R any] struct {
 	at         uint64
-	bytes      int // of the longest use, or what is registered
+	bytes      int // longest use, or length of the registration
 	uses, due  uint32
 	holders    int32
 	generation uint32
-	next       int32 // in its bucket, or on the free list
+	next       int32 // in its bucket or on the free list
 	state      state
-	older      int32 // of registered ones, by last use
+	older      int32 // in the list of registered buffers by last use
 	newer      int32
 	region     R
 }
 
-// A Table counts uses of buffers. R is what a registration is for its caller.
+// A Table counts uses of buffers. R is the caller's handle of a registration.
 type Table[R any] struct {
 	Config
 	shift   uint
 	buckets []int32
 	entries []entry[R]
-	free    int32 // the first that is not in use
-	hand    int32 // the entry that is worn out next
-	high    int32 // above all that were ever in use
-	oldest  int32 // registered
+	free    int32 // head of the free list
+	hand    int32 // next entry to age
+	high    int32 // number of entries that were ever in use
+	oldest  int32 // least recently used registered buffer
 	newest  int32
-	live    int // buffers that can be found
-	chained int // of them, behind another
-	known   int // of them, registered
-	held    int // registrations, those included whose buffer is gone
+	live    int // buffers in buckets
+	chained int // of these, those behind another
+	known   int // of these, the registered ones
+	held    int // registrations, including those of invalidated buffers
 	out     []R
 	stats   Stats
 }
 
-// New makes an empty table.
+// New creates an empty table.
 func New[R any](c Config) (*Table[R], error) {
 	if err := c.complete(); err != nil {
 		return nil, err
@@ -150,17 +151,17 @@ func New[R any](c Config) (*Table[R], error) {
 	return t, nil
 }
 
-// Len is the number of buffers that the table knows, Known how many of them are registered.
+// Len is the number of buffers in the table, Known the number of registered ones.
 func (t *Table[R]) Len() int   { return t.live }
 func (t *Table[R]) Known() int { return t.known }
 
-// Stats gives the table's counters.
+// Stats returns the counters of the table.
 func (t *Table[R]) Stats() Stats { return t.stats }
 
-// InUse counts registrations, those included whose buffer is gone and that somebody holds.
+// InUse counts registrations, including those of invalidated buffers that are still held.
 func (t *Table[R]) InUse() int { return t.held }
 
-// bucket spreads addresses, whose low bits say little, by the golden ratio.
+// bucket uses Fibonacci hashing, because the low bits of addresses carry little information.
 func (t *Table[R]) bucket(at uint64) *int32 {
 	if t.shift == 64 {
 		return &t.buckets[0]
@@ -200,7 +201,7 @@ func (t *Table[R]) Use(at uint64, n int) (u Use[R]) {
 	if threshold == 0 || e.uses < max(uint32(threshold), e.due) || e.holders > 0 {
 		return u
 	}
-	if e.state == registered { // a part of it
+	if e.state == registered { // but only for a shorter length
 		t.end(i)
 	}
 	if t.held < t.Config.Registered || t.evict() {
@@ -211,7 +212,7 @@ func (t *Table[R]) Use(at uint64, n int) (u Use[R]) {
 
 func (t *Table[R]) ref(i int32) Ref { return Ref{i, t.entries[i].generation} }
 
-// at gives the entry of a reference, if that is still the same buffer.
+// at returns the entry of a reference, or nil if the buffer was removed.
 func (t *Table[R]) at(ref Ref) *entry[R] {
 	if e := &t.entries[ref.index]; e.generation == ref.generation {
 		return e
@@ -219,7 +220,7 @@ func (t *Table[R]) at(ref Ref) *entry[R] {
 	return nil
 }
 
-// grows tells whether a buffer more is worth an entry (section 5.3.4).
+// grows reports whether a new buffer may use a free entry (section 5.3.4).
 func (t *Table[R]) grows() bool {
 	if t.free == nothing {
 		return false
@@ -227,7 +228,7 @@ func (t *Table[R]) grows() bool {
 	return t.Endless || 100*t.chained <= t.Chained*t.live || 100*t.known >= t.Share*t.live
 }
 
-// insert finds an entry for a new buffer, or nothing.
+// insert finds an entry for a new buffer, or returns nothing.
 func (t *Table[R]) insert(at uint64) int32 {
 	var i int32
 	switch {
@@ -252,8 +253,8 @@ func (t *Table[R]) insert(at uint64) int32 {
 	return i
 }
 
-// wear takes a use from the buffer whose time it is, and its entry when that was the last. So a
-// buffer that is used often gets an entry soon, and those that were used once lose theirs.
+// wear decrements the use count of the next buffer in turn and takes its entry at zero. A new
+// buffer that is used often thus gets an entry soon, at the expense of buffers that were used once.
 func (t *Table[R]) wear() int32 {
 	i := t.hand
 	if t.hand++; t.hand >= t.high {
@@ -270,7 +271,7 @@ func (t *Table[R]) wear() int32 {
 	return i
 }
 
-// take takes an entry out of its bucket. References to it are of no use any more.
+// take removes an entry from its bucket and invalidates references to it.
 func (t *Table[R]) take(i int32) {
 	e := &t.entries[i]
 	b := t.bucket(e.at)
@@ -287,14 +288,14 @@ func (t *Table[R]) take(i int32) {
 	e.state = unused
 }
 
-// putBack puts an entry on the free list.
+// putBack returns an entry to the free list.
 func (t *Table[R]) putBack(i int32) {
 	e := &t.entries[i]
 	e.state, e.next = unused, t.free
 	t.free = i
 }
 
-// link makes a registered buffer the newest, unlink takes it from the list.
+// link makes a registered buffer the most recently used one; unlink removes it from the list.
 func (t *Table[R]) link(i int32) {
 	e := &t.entries[i]
 	e.older, e.newer = t.newest, nothing

@@ -14,8 +14,8 @@ var seed = flag.Int64("seed", 1, "seed of random tests")
 
 func at(n int) func(int) int { return func(int) int { return n } }
 
-// TestScenarios runs the scripts of testdata, whose commands are documented at exec. To record new
-// output run with -rewrite, and commit it only if you can explain every line.
+// TestScenarios runs the scripts in testdata; exec documents their commands. Use -rewrite to record
+// new output, and commit it only if you can explain every changed line.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var w *world
@@ -26,7 +26,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// steps are what may happen in small worlds.
+// steps are the possible operations in a small world.
 func steps(addresses int) (list []func(*world) error) {
 	for a := range addresses {
 		at := uint64(8 + 8*a)
@@ -74,7 +74,7 @@ func walk(c Config, plant string, addresses, depth int) (int, error) {
 	return n, err
 }
 
-// close ends all that is under way; nothing may be left.
+// close completes all reads. Nothing may be left afterwards.
 func (w *world) close(addresses int) error {
 	for len(w.reads) > 0 {
 		if err := w.finish(); err != nil {
@@ -100,7 +100,7 @@ func smallWorlds() []Config {
 	}
 }
 
-// Every sequence of uses, ends, moves and refusals in small tables.
+// TestExhaustive: every sequence of uses, completions, moves and refusals in small tables.
 func TestExhaustive(t *testing.T) {
 	depth := 6
 	if testing.Short() {
@@ -126,7 +126,7 @@ func TestMistakesAreFound(t *testing.T) {
 	}
 }
 
-// TestRandom is longer, and on larger tables.
+// TestRandom runs longer sequences on larger tables.
 func TestRandom(t *testing.T) {
 	rnd := rand.New(rand.NewSource(*seed))
 	for range 50 {
@@ -170,7 +170,8 @@ func FuzzTable(f *testing.F) {
 	})
 }
 
-// Below 20 % of registered buffers the table stops growing, not above (section 5.3.4).
+// TestAdaptation: the table stops growing below 20 % of registered buffers, not above (section
+// 5.3.4).
 func TestAdaptation(t *testing.T) {
 	for _, x := range []struct {
 		reused int // of 10 buffers
@@ -190,7 +191,7 @@ func TestAdaptation(t *testing.T) {
 	}
 }
 
-// mix uses so many buffers one after the other, some of ten of them often.
+// mix uses a number of buffers in turn; of every ten, some are used often.
 func mix(t *testing.T, c Config, buffers, reused int) *Table[int] {
 	table, err := New[int](c)
 	require.NoError(t, err)
@@ -210,7 +211,8 @@ func mix(t *testing.T, c Config, buffers, reused int) *Table[int] {
 	return table
 }
 
-// A program that was bad for the table, and then uses a few new buffers often, has them registered.
+// TestPhases: after a phase of unsuitable buffers, a few new ones that are used often are
+// registered.
 func TestPhases(t *testing.T) {
 	table := mix(t, Config{Threshold: at(8)}, 4000, 0)
 	stopped := table.Len()
@@ -230,7 +232,7 @@ func TestPhases(t *testing.T) {
 	t.Logf("10 buffers are used without a copy after %d uses", uses)
 }
 
-// The paper's own numbers: its costs by Table 5.3 (fast path), in copies of 1 KB, give its
+// TestThresholds: the paper's costs (Table 5.3, fast path, in copies of 1 KB) yield the paper's
 // thresholds.
 func TestThresholds(t *testing.T) {
 	c := Costs{CopyByte: 1. / 1024, Register: 224, Page: 16}
@@ -254,8 +256,8 @@ func TestConfig(t *testing.T) {
 	}
 }
 
-// What the table takes of a core, of a buffer that is known and of one that is new: host's cost
-// model has it.
+// BenchmarkUse measures the CPU time of a lookup of a known and of a new buffer, as used in host's
+// cost model.
 func BenchmarkUse(b *testing.B) {
 	for _, x := range []struct {
 		name    string

@@ -6,16 +6,16 @@ import (
 	"strings"
 )
 
-// A world is a table with what is around it: memory whose pages may come to lie elsewhere, and
-// hardware that reads through registrations. It checks what doc.go promises at every step.
+// A world surrounds a table with memory whose pages can be remapped and hardware that reads through
+// registrations. It checks the guarantees of doc.go at every step.
 type world struct {
 	table   *Table[region]
 	config  Config
-	version map[uint64]int // of what lies at an address
-	uses    map[uint64]int // since it was registered last, or lay elsewhere
-	alive   map[int]bool   // registrations that were not given back
+	version map[uint64]int // version of the contents at an address
+	uses    map[uint64]int // since the last registration or move
+	alive   map[int]bool   // registrations not yet released
 	next    int
-	reads   []read // under way
+	reads   []read // in flight
 	refuse  bool   // the next registration fails
 	plant   string // a deliberate mistake
 }
@@ -42,9 +42,9 @@ func newWorld(c Config, plant string) *world {
 	return &world{table: t, config: t.Config, version: map[uint64]int{}, uses: map[uint64]int{}, alive: map[int]bool{}, plant: plant}
 }
 
-// use sends n bytes; those that need no copy are read until finish.
+// use sends n bytes. Reads without a copy stay in flight until finish.
 func (w *world) use(at uint64, n int) (Verdict, error) {
-	w.version[at] += 0 // known from now on
+	w.version[at] += 0 // creates the entry
 	before := w.table.Len()
 	stopped := w.table.Stats().Stopped
 	u := w.table.Use(at, n)
@@ -81,7 +81,7 @@ func (w *world) use(at uint64, n int) (Verdict, error) {
 	return v, w.check()
 }
 
-// finish ends the oldest read.
+// finish completes the oldest read.
 func (w *world) finish() error {
 	if len(w.reads) == 0 {
 		return nil
@@ -97,7 +97,7 @@ func (w *world) finish() error {
 	return w.check()
 }
 
-// move has an address lie elsewhere.
+// move remaps an address.
 func (w *world) move(at uint64, n int) error {
 	for a := range w.version {
 		if a >= at && a < at+uint64(n) {
@@ -137,7 +137,7 @@ func (w *world) check() error {
 	return t.consistent()
 }
 
-// consistent counts all over again what the table keeps count of.
+// consistent recomputes all counters of the table and compares them.
 func (t *Table[R]) consistent() error {
 	live, chained := 0, 0
 	for _, b := range t.buckets {

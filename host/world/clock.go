@@ -13,29 +13,30 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// A Clock is the machine of devices whose time passes by itself: every process has a goroutine, and
-// its time is that of the wall. Host work takes the time that it takes.
+// A Clock is the Machine of free-running devices: every rank runs in a goroutine of its own and
+// reads the wall clock. The cost of host work is not modelled; it takes as long as it takes.
 type Clock struct {
-	// Patience is how long all ranks may wait at the same time and nothing come; 0: for ever.
+	// Patience is the stall timeout: a run ends with a StallError when all ranks have waited that
+	// long without an arrival. 0 disables it.
 	Patience time.Duration
 
 	sys     drivers.System
 	began   time.Time
-	procs   []*clockProc // in the order of Add
+	procs   []*clockProc // in order of Add
 	byRank  map[int]*clockProc
-	started atomic.Uint64 // how often a process went on
-	gone    chan struct{} // closed when Run gives up
+	started atomic.Uint64 // wake-ups and completed stores of all processes: the progress counter of watch
+	aborted chan struct{} // closed when a run fails or is cancelled
 }
 
-// OnClock makes the machine of a system that can CanFreeRun.
+// OnClock returns the Machine of a system with the capability CanFreeRun.
 func OnClock(sys drivers.System) *Clock {
 	return &Clock{Patience: 10 * time.Second, sys: sys, began: time.Now(), byRank: map[int]*clockProc{}}
 }
 
-// A StallError: all ranks wait and nothing comes.
+// A StallError reports that all ranks were waiting and no packet arrived for the stall timeout.
 type StallError struct {
 	For   time.Duration
-	Ranks []int // that have not returned
+	Ranks []int // the ranks that have not returned
 	Waits []host.Waiting
 }
 
@@ -48,7 +49,7 @@ func (e *StallError) Error() string {
 	return s.String()
 }
 
-// Add makes a process.
+// Add creates the process of a rank.
 func (c *Clock) Add(rank int, at Location) (Process, error) {
 	if err := drivers.Require(c.sys, Needs|drivers.CanFreeRun); err != nil {
 		return nil, err
@@ -72,27 +73,28 @@ func (c *Clock) Stuck(err error) bool {
 	return errors.As(err, &stall)
 }
 
-// Rest implements Machine: of hardware that runs nobody knows whether it is at rest.
+// Rest implements Machine. Free-running hardware cannot report that it is idle.
 func (c *Clock) Rest() (bool, error) { return false, nil }
 
 // errExited ends a run in which the goroutine of a process has exited (runtime.Goexit) or panicked.
 var errExited = errors.New("world: the goroutine of a rank has exited")
 
-// Run implements Machine. One that fails closes the system, for a store to it may wait for ever.
+// Run implements Machine. On failure it closes the system: a store blocked by backpressure does not
+// return otherwise.
 func (c *Clock) Run(ctx context.Context, body func(rank int) error) error {
 	ctx, end := context.WithCancelCause(ctx)
-	gone := make(chan struct{})
-	c.gone = gone
+	aborted := make(chan struct{})
+	c.aborted = aborted
 	unwound := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
-		close(gone)
-		_ = c.sys.Close() // what the run failed with says more
+		close(aborted)
+		_ = c.sys.Close() // the cause of the failure matters more than an error of Close
 		close(unwound)
 	})
 	var ranks, listeners sync.WaitGroup
 	var panicked atomic.Pointer[any]
 	for _, p := range c.procs {
-		p.state.Store(runs)
+		p.state.Store(stateRunning)
 		if p.waiter != nil {
 			listeners.Go(func() { p.listen(ctx, end) })
 		}
@@ -116,8 +118,7 @@ func (c *Clock) Run(ctx context.Context, body func(rank int) error) error {
 	return err
 }
 
-// run runs the body of a process. One that panics, or whose goroutine is made to exit, ends the
-// run.
+// run executes the body of a process. A panic or runtime.Goexit in it ends the run.
 func (p *clockProc) run(body func(rank int) error, end context.CancelCauseFunc, panicked *atomic.Pointer[any]) {
 	returned := false
 	defer func() {
@@ -130,13 +131,13 @@ func (p *clockProc) run(body func(rank int) error, end context.CancelCauseFunc, 
 	}()
 	err := body(p.rank)
 	returned = true
-	p.state.Store(ended)
+	p.state.Store(stateEnded)
 	if err != nil {
 		end(fmt.Errorf("rank %d: %w", p.rank, err))
 	}
 }
 
-// watch ends a run in which nobody goes on any more.
+// watch ends a run in which no rank makes progress.
 func (c *Clock) watch(ctx context.Context, end context.CancelCauseFunc) {
 	tick := time.NewTicker(max(c.Patience/4, time.Millisecond))
 	defer tick.Stop()
@@ -150,7 +151,7 @@ func (c *Clock) watch(ctx context.Context, end context.CancelCauseFunc) {
 		if now := c.started.Load(); now != last || !c.allWait() {
 			last, since = now, time.Now()
 		} else if time.Since(since) >= c.Patience {
-			end(&StallError{For: c.Patience, Ranks: c.left()})
+			end(&StallError{For: c.Patience, Ranks: c.unfinished()})
 			return
 		}
 	}
@@ -158,45 +159,45 @@ func (c *Clock) watch(ctx context.Context, end context.CancelCauseFunc) {
 
 func (c *Clock) allWait() bool {
 	for _, p := range c.procs {
-		if p.state.Load() == runs {
+		if p.state.Load() == stateRunning {
 			return false
 		}
 	}
-	return len(c.left()) > 0
+	return len(c.unfinished()) > 0
 }
 
-func (c *Clock) left() (list []int) {
+func (c *Clock) unfinished() (list []int) {
 	for _, p := range c.procs {
-		if p.state.Load() != ended {
+		if p.state.Load() != stateEnded {
 			list = append(list, p.rank)
 		}
 	}
 	return list
 }
 
-// What a process does.
+// States of a process.
 const (
-	runs int32 = iota
-	waits
-	ended
+	stateRunning int32 = iota
+	stateWaiting
+	stateEnded
 )
 
-// A clockProc is one process.
+// A clockProc is the Process of a rank on a Clock.
 type clockProc struct {
 	c      *Clock
 	rank   int
 	state  atomic.Int32
-	bell   chan struct{} // something came
+	bell   chan struct{} // signalled by an arrival or by Wake
 	waiter drivers.Waiter
 	timer  *time.Timer
 	dev    clockDevice
 }
 
-// listen rings the bell for what the NIC writes.
+// listen rings the bell after every write of the NIC to the watched memory.
 func (p *clockProc) listen(ctx context.Context, end context.CancelCauseFunc) {
 	for {
 		if err := p.waiter.Wait(ctx); err != nil {
-			end(err) // if it has not ended
+			end(err) // without effect if the run has ended already
 			return
 		}
 		p.ring()
@@ -216,24 +217,24 @@ func (p *clockProc) Now() drivers.Time {
 	return drivers.Time(time.Since(p.c.began)) * drivers.Nanosecond
 }
 
-// Spend does nothing: work has taken its time.
+// Spend does nothing: real work takes real time.
 func (p *clockProc) Spend(drivers.Time) {}
 
-// Sync has nothing to catch up with.
+// Sync does nothing: there is no simulated time to catch up with.
 func (p *clockProc) Sync() bool { return false }
 
-// Err returns drivers.ErrRunEnded when the run has failed or was cancelled.
+// Err returns drivers.ErrRunEnded after the run has failed or was cancelled.
 func (p *clockProc) Err() error {
 	select {
-	case <-p.c.gone:
+	case <-p.c.aborted:
 		return drivers.ErrRunEnded
 	default:
 		return nil
 	}
 }
 
-// WatchArrivals has the bell rung for writes. A device that cannot tell of them is looked at now
-// and then.
+// WatchArrivals wakes the process on writes to [off, off+n). Without CanAwait memory is polled
+// instead, see pollInterval.
 func (p *clockProc) WatchArrivals(off, n uint64) (err error) {
 	if p.dev.Capabilities().Has(drivers.CanAwait) {
 		p.waiter, err = p.dev.Await(drivers.Cause{Off: off, Bytes: n})
@@ -241,8 +242,8 @@ func (p *clockProc) WatchArrivals(off, n uint64) (err error) {
 	return err
 }
 
-// lookEvery is how often memory is looked at of which nobody tells.
-const lookEvery = 20 * time.Microsecond
+// pollInterval is the polling period on devices without CanAwait.
+const pollInterval = 20 * time.Microsecond
 
 func (p *clockProc) WaitArrival(until drivers.Time) {
 	const longest = time.Hour
@@ -251,17 +252,17 @@ func (p *clockProc) WaitArrival(until drivers.Time) {
 		d = max(0, time.Duration((until-p.Now())/drivers.Nanosecond))
 	}
 	if p.waiter == nil {
-		d = min(d, lookEvery)
+		d = min(d, pollInterval)
 	}
 	p.timer.Reset(d)
-	p.state.Store(waits)
+	p.state.Store(stateWaiting)
 	select {
 	case <-p.bell:
 		p.c.started.Add(1)
 	case <-p.timer.C:
-	case <-p.c.gone:
+	case <-p.c.aborted:
 	}
-	p.state.Store(runs)
+	p.state.Store(stateRunning)
 }
 
 func (p *clockProc) Attend(w host.Worker, look drivers.Time) {
@@ -274,26 +275,27 @@ func (p *clockProc) Attend(w host.Worker, look drivers.Time) {
 	}
 }
 
-// Room: a store waits for an entry by itself, and for nothing that software must do.
+// Room is always true: WritePIO blocks until the NIC has a free entry, and software need not do
+// anything for that.
 func (p *clockProc) Room(int) bool { return true }
 
 func (p *clockProc) Wake(rank int, _ drivers.Time) { p.c.byRank[rank].ring() }
 
-// A clockDevice tells that its process waits while a store does.
+// A clockDevice marks its process as waiting while a store is blocked.
 type clockDevice struct {
 	drivers.Device
 	p *clockProc
 }
 
 func (d *clockDevice) WritePIO(off uint32, line []byte) error {
-	d.p.state.Store(waits)
+	d.p.state.Store(stateWaiting)
 	err := d.Device.WritePIO(off, line)
-	d.p.state.Store(runs)
+	d.p.state.Store(stateRunning)
 	d.p.c.started.Add(1)
 	return err
 }
 
-// PacesPIO tells what the device below does.
+// PacesPIO reports whether the device underneath limits the rate of stores.
 func (d *clockDevice) PacesPIO() bool {
 	p, ok := d.Device.(drivers.Pacer)
 	return ok && p.PacesPIO()

@@ -10,18 +10,18 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A Location is where a rank lives.
+// A Location is the node and the process slot (VPID) of a rank.
 type Location struct {
-	Host   string `json:"host,omitempty"` // the machine that its program runs on; empty: this one
+	Host   string `json:"host,omitempty"` // machine that runs the rank's program; empty: this machine
 	Node   int    `json:"node"`
 	VPID   int    `json:"vpid"`
 	Domain uint16 `json:"domain,omitempty"` // protection domain; 0: process.DefaultDomain
 }
 
-// A Directory says where the ranks of a world live.
+// A Directory holds the Location of every rank, by rank.
 type Directory []Location
 
-// Even is the directory of procs ranks on each of some nodes, node by node.
+// Even returns a directory with procs ranks per node, numbered node by node.
 func Even(nodes, procs int) Directory {
 	d := make(Directory, nodes*procs)
 	for r := range d {
@@ -30,7 +30,7 @@ func Even(nodes, procs int) Directory {
 	return d
 }
 
-// Check tells what makes a directory impossible.
+// Check reports locations that are out of range, used twice, or in different protection domains.
 func (d Directory) Check() error {
 	at := make(map[velo.Addr]int, len(d))
 	for r, p := range d {
@@ -50,7 +50,7 @@ func (d Directory) Check() error {
 	return nil
 }
 
-// Addrs is the directory as package velo wants it.
+// Addrs returns the addresses of all ranks for package velo.
 func (d Directory) Addrs() []velo.Addr {
 	list := make([]velo.Addr, len(d))
 	for r, p := range d {
@@ -67,18 +67,18 @@ func (d Directory) peers() []rma.Peer {
 	return list
 }
 
-// seats numbers the ranks of each node, and gives how many live on the fullest; of mine only, if
-// that is not nil.
-func (d Directory) seats(mine []int) (seat []int, most int) {
-	seat = make([]int, len(d))
+// localIndices numbers the ranks of each node from 0 and returns the largest number of ranks on a
+// node. If mine is not nil, only those ranks count.
+func (d Directory) localIndices(mine []int) (index []int, most int) {
+	index = make([]int, len(d))
 	on := map[int]int{}
 	for r, p := range d {
 		if mine != nil && !slices.Contains(mine, r) {
 			continue
 		}
-		seat[r] = on[p.Node]
+		index[r] = on[p.Node]
 		on[p.Node]++
 		most = max(most, on[p.Node])
 	}
-	return seat, most
+	return index, most
 }

@@ -1,34 +1,34 @@
-// Package world makes ranks of processes: who lives where, what of a node's memory is whose, and
-// how they run.
+// Package world creates the ranks of a message passing program: it places them on processes,
+// divides the DMA memory of their nodes, and runs them.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A [World] has a rank on every process of its [Directory], with a mailbox, and with RMA if
-//     messages may be longer than [host.EagerMax] or eager ones go by it (Config.Reuse). It demands
-//     of a device what it uses, and no simulated time: what time is and who waits for what is the
-//     [Machine]'s. [OnClock] is one for bodies whose time passes by itself, a goroutine for each
-//     rank; bench joins cosim/vtime, which owns simulated time, to one.
-//   - A rank whose function has returned goes on with what it owes to others. Ends of rendezvous,
-//     credits and messages that have not left reach those who wait for them, so that no program
-//     needs a barrier for that. On a clock all ranks make progress until none owes anything.
-//   - After a run on simulated time every credit is where it belongs, or that is an error, as is a
-//     message that came when its rank had returned.
-//   - A run in which one rank fails ends with that rank's error. On a clock, one in which all wait
-//     and nothing comes ends with a [*StallError] after [Clock].Patience, which says what each
-//     waits for.
-//   - Nothing assumes that memory lies at address 0 for the NIC, or in one piece: see [Layout].
+//   - A [World] has one rank per entry of its [Directory], each with a mailbox, and with RMA if
+//     messages may exceed [host.EagerMax] or if Config.Reuse sends eager messages by RMA. It
+//     requires of a device only the capabilities that it uses. Time and waiting belong to the
+//     [Machine]: [OnClock] is the one for free-running devices, with a goroutine per rank; package
+//     bench adapts cosim/vtime for simulated time.
+//   - A rank whose function has returned continues to make progress until it has no pending
+//     obligations: ends of rendezvous, credits and unsent messages still reach its peers. Programs
+//     need no barrier for that. On a [Clock] all ranks make progress until none has obligations.
+//   - After a run on simulated time all credits are checked. A lost credit is an error, and so is a
+//     message that arrives after its rank has returned.
+//   - If a rank fails, the run ends with the error of that rank. On a [Clock], a run in which all
+//     ranks wait without an arrival ends after [Clock].Patience with a [*StallError], which lists
+//     what each rank is waiting for.
+//   - DMA memory need not start at NIC address 0 nor be contiguous: see [Layout].
 //
 // # Several programs
 //
-// Mine names the ranks that this program runs. Package bootstrap brings programs together: it tells
-// who lives where, Fence of the [Config] has all wait for all, before anybody sends and before
-// anybody closes, and Watch ends the run of all when one dies. They need NICs that several programs
-// can use: those that a broker serves (host/broker, the scheme shared:), which owns the translation
-// tables, so that ranks of one node that belong to several programs have RMA, too. [Join] is all of
-// it in a call.
+// Config.Mine lists the ranks of this program. Package bootstrap connects programs: it exchanges
+// their directories, its Fence is a barrier of all programs before the first send and before
+// closing, and its Watch ends the run in every program when one dies. The NICs must be usable by
+// several programs: a broker (host/broker, scheme shared:) serves them and owns the translation
+// tables, so that ranks of different programs on one node have RMA too. [Join] does all of this in
+// one call.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Give all programs of a world the same [Config] but for Mine.
-//   - Use a rank in its own function only, and share between them what is safe for that.
+//   - All programs of a world use the same [Config], except for Mine.
+//   - A rank is used only by its own function. Data shared between ranks needs synchronisation.
 package world

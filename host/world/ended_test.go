@@ -14,8 +14,8 @@ import (
 )
 
 // TestEndedRunReturns: when one rank fails, every wait of the other ranks returns
-// drivers.ErrRunEnded, and their functions end by returning. Nothing unwinds them: code behind a
-// wait runs.
+// drivers.ErrRunEnded, and their functions end by returning. The goroutines are not unwound: code
+// after a wait runs.
 func TestEndedRunReturns(t *testing.T) {
 	failure := errors.New("rank 1 fails")
 	waits := map[string]func(r *host.Rank) error{
@@ -68,15 +68,15 @@ func TestEndedRunReturns(t *testing.T) {
 			})
 			require.ErrorIs(t, err, failure)
 			require.True(t, returned, "the wait unwound the rank's goroutine instead of returning")
-			if !errors.Is(got, drivers.ErrClosed) { // a call that began when the device was closed
+			if !errors.Is(got, drivers.ErrClosed) { // a call that began after the device was closed
 				require.ErrorIs(t, got, drivers.ErrRunEnded)
 			}
 		})
 	}
 }
 
-// TestStallNamesTheFirstWait: the report of a stall names what a rank waited for when the run was
-// ended, not what its function tried afterwards.
+// TestStallNamesTheFirstWait: a stall report names what a rank waited for when the run ended, not
+// what its function tried afterwards.
 func TestStallNamesTheFirstWait(t *testing.T) {
 	sys, err := registry.Open(context.Background(), onWall, drivers.Options{Nodes: 2})
 	require.NoError(t, err)

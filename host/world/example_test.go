@@ -13,7 +13,7 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// Four ranks on two nodes, each in a goroutine of its own, add up their numbers.
+// Four ranks on two nodes, each in its own goroutine, sum their numbers.
 func Example() {
 	c := world.Config{
 		Directory: world.Even(2, 2),
@@ -36,7 +36,7 @@ func Example() {
 	// the sum is 10
 }
 
-// A device that simulates time has none of its own: that is known when it opens.
+// A device with simulated time is refused when it is opened, because it has no free-running clock.
 func ExampleLaunch() {
 	c := world.Config{Directory: world.Even(2, 1), Velo: velo.Config{Flow: velo.None, Slots: 4}}
 	err := world.Launch(context.Background(), "ideal:", drivers.Options{}, c, func(*host.Rank) error { return nil })

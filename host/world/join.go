@@ -12,7 +12,8 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// A Meeting is programs that have come together; package bootstrap has one.
+// A Meeting is a set of programs that have exchanged their locations. Package bootstrap implements
+// it.
 type Meeting interface {
 	Directory() Directory
 	Fence(ctx context.Context) error
@@ -20,16 +21,18 @@ type Meeting interface {
 	Close() error
 }
 
-// Joining says how a program takes part in a world of several, on a device that somebody serves.
+// Joining configures how a program joins a world of several programs on a device served by a
+// broker.
 type Joining struct {
 	Device string // shared:PATH, without claims
-	World  string // which programs share the protection domain
-	Config Config // Mine are its ranks; of the Directory theirs count, the rest is the Meeting's, as are Fence and Watch
+	World  string // name of the protection domain; the same in all programs of the world
+	Config Config // Mine and the locations of those ranks are used; the Meeting sets the rest of Directory, Fence and Watch
 	Meet   func(ctx context.Context) (Meeting, error)
 }
 
-// Join opens the processes of a program's ranks, meets the others, runs body on its ranks, and
-// gives all back. When a program of the world dies, all others end with an error that says so.
+// Join claims the processes of this program's ranks, meets the other programs, runs body on each of
+// its ranks, and releases everything. If a program of the world dies, Join returns an error in all
+// others.
 func Join(ctx context.Context, j Joining, body func(r *host.Rank) error) (err error) {
 	c := j.Config.withDefaults()
 	bytes, err := c.LentBytes()
@@ -54,7 +57,7 @@ func Join(ctx context.Context, j Joining, body func(r *host.Rank) error) (err er
 	return w.Run(ctx, body)
 }
 
-// uri claims the processes.
+// uri returns the device URI with the claims of this program.
 func (j *Joining) uri() string {
 	var list []string
 	domain := uint16(0)

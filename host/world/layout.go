@@ -9,50 +9,52 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// A Layout is what of a node's DMA memory is whose, in offsets: for each process its notification
-// ring and mailbox, which one watch covers; then the heaps, which one range of a write limiter can
-// hold together; and behind them the translation tables. Without messages for RMA there is nothing
-// but mailboxes. All nodes have the same.
+// A Layout divides a node's DMA memory, in offsets. In order:
 //
-// What the NIC must find in one piece does not cross from one segment into another. On a device
-// that other programs use too (drivers.Tenant) there is this program's part alone, without the
-// tables.
+//   - per process, a notification ring and a mailbox, adjacent so that one watch covers both.
+//   - the heaps, adjacent so that one range of a write limiter covers them.
+//   - the translation tables.
+//
+// Without RMA there are only mailboxes. All nodes use the same layout.
+//
+// Rings, mailboxes and tables must be contiguous for the NIC and never cross a segment boundary. On
+// a device shared with other programs (drivers.Tenant) the layout covers only this program's part,
+// without the tables.
 type Layout struct {
 	noti, box, heap, atu int      // bytes
-	rings, heaps         []uint64 // by seat
+	rings, heaps         []uint64 // by local index
 	tables, end          uint64
 }
 
-// pageBytes aligns everything, as mapping it into processes would.
+// pageBytes is the alignment of every part, so that each can be mapped into a process.
 const pageBytes = 4096
 
-// A process may have so many operations under way, and has room for that many
-// notifications.
+// Limits of a process: outstanding RMA operations, and entries of its notification ring.
 const (
 	rmaOutstanding = 64
 	notiSlots      = 2048
 )
 
-// spareBuffers stand in for buffers outside DMA memory.
+// spareBuffers is the number of bounce buffers for user buffers outside DMA memory.
 const spareBuffers = 4
 
 func pages(n int) int { return (n + pageBytes - 1) / pageBytes * pageBytes }
 
-// Layout lays out the memory of a device; nil: of one whose memory is in one piece, and this
-// program's.
+// Layout divides the memory of a device. Nil stands for a device with contiguous memory that
+// belongs to this program alone.
 func (c *Config) Layout(dev drivers.Device) (*Layout, error) {
-	_, procs := c.Directory.seats(nil)
+	_, procs := c.Directory.localIndices(nil)
 	lent := isLent(dev)
 	if lent {
-		_, procs = c.Directory.seats(c.Mine)
+		_, procs = c.Directory.localIndices(c.Mine)
 	}
 	return c.layout(dev, procs, lent)
 }
 
-// LentBytes is what of a node's memory this program needs where others have theirs:
-// Options.MemoryBytes of a drivers.Tenant.
+// LentBytes is the DMA memory per node that this program needs on a shared device
+// (Options.MemoryBytes of a drivers.Tenant).
 func (c *Config) LentBytes() (int, error) {
-	_, procs := c.Directory.seats(c.Mine)
+	_, procs := c.Directory.localIndices(c.Mine)
 	m, err := c.layout(nil, procs, true)
 	if err != nil {
 		return 0, err
@@ -60,7 +62,7 @@ func (c *Config) LentBytes() (int, error) {
 	return m.Bytes(), nil
 }
 
-// layout is Layout for so many processes.
+// layout is Layout for a given number of processes per node.
 func (c *Config) layout(dev drivers.Device, procs int, lent bool) (*Layout, error) {
 	var list []drivers.Segment
 	if dev != nil {
@@ -98,7 +100,7 @@ func (m *Layout) allocate(list []drivers.Segment, procs int) (err error) {
 	for range procs {
 		m.rings = append(m.rings, put("ring and mailbox of a process", m.noti+m.box))
 	}
-	for range procs { // mapped page by page, so these may lie in several segments
+	for range procs { // mapped page by page, so a heap may cross segments
 		m.heaps = append(m.heaps, m.end)
 		m.end += uint64(m.heap)
 	}
@@ -109,22 +111,22 @@ func (m *Layout) allocate(list []drivers.Segment, procs int) (err error) {
 	return err
 }
 
-// Bytes of DMA memory that a node needs.
+// Bytes is the DMA memory that a node needs.
 func (m *Layout) Bytes() int { return int(m.end) }
 
-// Mailboxes is where the mailboxes and notification rings of all processes are.
+// Mailboxes is the range of all mailboxes and notification rings.
 func (m *Layout) Mailboxes() (off, n uint64) { return m.rings[0], m.heaps[0] - m.rings[0] }
 
-// Heaps is where the heaps of all processes are; empty without RMA.
+// Heaps is the range of all heaps; empty without RMA.
 func (m *Layout) Heaps() (off, n uint64) {
 	return m.heaps[0], uint64(m.heap) * uint64(len(m.heaps))
 }
 
-// Tables is where the node's translation tables are.
+// Tables is the range of the node's translation tables.
 func (m *Layout) Tables() (off uint64, bytes int) { return m.tables, m.atu }
 
-func (m *Layout) ring(seat int) uint64    { return m.rings[seat] }
-func (m *Layout) mailbox(seat int) uint64 { return m.rings[seat] + uint64(m.noti) }
+func (m *Layout) ring(index int) uint64    { return m.rings[index] }
+func (m *Layout) mailbox(index int) uint64 { return m.rings[index] + uint64(m.noti) }
 
-// watched is what tells a process that something came: its ring and its mailbox.
-func (m *Layout) watched(seat int) (off, n uint64) { return m.rings[seat], uint64(m.noti + m.box) }
+// watched is the range whose writes wake a process: its notification ring and its mailbox.
+func (m *Layout) watched(index int) (off, n uint64) { return m.rings[index], uint64(m.noti + m.box) }

@@ -7,26 +7,28 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// A Machine runs processes: on simulated time or on a clock.
+// A Machine runs the processes of all ranks, on simulated time or on the wall clock.
 type Machine interface {
-	// Add makes the process of a rank, before Run.
+	// Add creates the process of a rank. All calls precede Run.
 	Add(rank int, at Location) (Process, error)
-	// Run runs body(rank) for all of them and returns when all have, or with the first error.
+	// Run calls body(rank) for every rank and returns when all have returned, or with the first
+	// error.
 	Run(ctx context.Context, body func(rank int) error) error
-	// Parallel: ranks run side by side, and one that waits costs nothing.
+	// Parallel reports whether ranks run concurrently, so that a waiting rank does not cost time.
 	Parallel() bool
-	// Stuck tells of an error of Run that nothing failed, but nobody could go on.
+	// Stuck reports whether err is a deadlock: no rank failed, but all were waiting.
 	Stuck(err error) bool
-	// Rest lets the hardware do all that it does by itself, when no process runs. known: then nothing
-	// is under way.
+	// Rest drains the hardware while no process runs. If known is true, nothing is in flight
+	// afterwards; a free-running machine cannot know that.
 	Rest() (known bool, err error)
 }
 
-// A Process is what a rank needs of its machine.
+// A Process connects a rank to its Machine.
 type Process interface {
 	host.Proc
-	// Device is the process's NIC, and takes its time, if that is simulated.
+	// Device is the NIC as this process uses it. On simulated time each access advances the
+	// process's clock.
 	Device() drivers.Device
-	// WatchArrivals names the memory whose writing ends WaitArrival. It is called once.
+	// WatchArrivals sets the memory range whose writes end WaitArrival. It is called once.
 	WatchArrivals(off, n uint64) error
 }

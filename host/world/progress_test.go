@@ -16,7 +16,7 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// A program that waits for a simulator to be built shows why, without setting anything.
+// TestLaunchShowsProgress: a program that waits for a simulator build prints the reason by default.
 func TestLaunchShowsProgress(t *testing.T) {
 	fails := errors.New("not built")
 	open := func(_ context.Context, _ string, _ map[string]string, opt drivers.Options) (drivers.System, error) {
@@ -39,7 +39,8 @@ func TestLaunchShowsProgress(t *testing.T) {
 	require.Equal(t, "building a simulator\n", string(text))
 }
 
-// A program needs to say no more than where its ranks are, and how long its longest messages are.
+// TestLaunchWithDefaults: a program needs only the locations of its ranks and its maximum message
+// length.
 func TestLaunchWithDefaults(t *testing.T) {
 	for _, n := range []int{64, 100_000} {
 		c := world.Config{Directory: world.Even(2, 1), Longest: n, Buffers: 2}

@@ -12,10 +12,10 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// Run runs body on every rank of this program, then lets what is still under way arrive. It may be
-// called again when it has returned nil.
+// Run calls body for every rank of this program, then delivers the messages still in flight. After
+// a return of nil it may be called again.
 func (w *World) Run(ctx context.Context, body func(r *host.Rank) error) error {
-	if err := w.fence(ctx); err != nil { // nobody sends to an endpoint that is not open
+	if err := w.fence(ctx); err != nil { // endpoints of all programs must be open before the first send
 		return err
 	}
 	mine := 0
@@ -27,7 +27,7 @@ func (w *World) Run(ctx context.Context, body func(r *host.Rank) error) error {
 	}
 	w.open.Store(int32(mine))
 	w.over.Store(false)
-	ctx, w.unwatch = w.watched(ctx)
+	ctx, w.unwatch = w.withWatch(ctx)
 	defer w.unwatch()
 	err := w.machine.Run(ctx, func(rank int) error {
 		r := w.Ranks[rank]
@@ -41,13 +41,13 @@ func (w *World) Run(ctx context.Context, body func(r *host.Rank) error) error {
 		return r.Linger()
 	})
 	if err != nil && !(w.machine.Stuck(err) && w.allReturned()) {
-		return w.described(err)
+		return w.addWaits(err)
 	}
 	return w.settle()
 }
 
-// watched ends a run's context when another program dies.
-func (w *World) watched(ctx context.Context) (context.Context, func()) {
+// withWatch returns a context that is cancelled when another program dies.
+func (w *World) withWatch(ctx context.Context) (context.Context, func()) {
 	if w.Config.Watch == nil {
 		return ctx, func() {}
 	}
@@ -66,8 +66,8 @@ func (w *World) watched(ctx context.Context) (context.Context, func()) {
 	}
 }
 
-// described adds to a stall what the ranks wait for.
-func (w *World) described(err error) error {
+// addWaits adds to a StallError what each rank is waiting for.
+func (w *World) addWaits(err error) error {
 	var stall *StallError
 	if errors.As(err, &stall) {
 		for _, rank := range stall.Ranks {
@@ -77,8 +77,8 @@ func (w *World) described(err error) error {
 	return err
 }
 
-// allReturned: what is stuck are ranks that owe something to others, which have returned and need
-// it no more. They take it when all are settled.
+// allReturned reports whether the body of every rank has returned. Then a stall is harmless: ranks
+// linger only for credits that their peers no longer need, and settle collects those.
 func (w *World) allReturned() bool {
 	for i := range w.returned {
 		if !w.returned[i].Load() {
@@ -88,15 +88,15 @@ func (w *World) allReturned() bool {
 	return true
 }
 
-// lingerTogether has a rank of a clock make progress until no rank owes anything: it gives credits
-// to those that do.
+// lingerTogether makes progress on a rank until no rank of any program has pending obligations,
+// because others may still need the credits that it returns.
 func (w *World) lingerTogether(ctx context.Context, r *host.Rank) error {
 	counted := false
 	err := r.LingerUntil(func() bool {
 		if !counted && !r.Owes() {
 			counted = true
 			if w.open.Add(-1) == 0 {
-				go w.end(ctx) // all go on meanwhile, for ranks of other programs
+				go w.end(ctx) // in the background: ranks of other programs may need progress meanwhile
 			}
 		}
 		return w.over.Load()
@@ -107,7 +107,8 @@ func (w *World) lingerTogether(ctx context.Context, r *host.Rank) error {
 	return err
 }
 
-// end waits until the ranks of all programs owe nothing, and has those of this one return.
+// end waits until no rank of any program has pending obligations, then lets this program's ranks
+// return.
 func (w *World) end(ctx context.Context) {
 	w.unwatch()
 	w.fenced = w.fence(ctx)
@@ -119,7 +120,8 @@ func (w *World) end(ctx context.Context) {
 	}
 }
 
-// settle takes what was under way when the last rank returned, so that credits can be counted.
+// settle receives everything that was in flight when the last rank returned, then checks the
+// credits.
 func (w *World) settle() error {
 	for {
 		known, err := w.machine.Rest()
@@ -150,8 +152,8 @@ func (w *World) settleAll() (moved bool, err error) {
 	return moved, nil
 }
 
-// checkCredits checks, for every pair, that what the sender owns is what the
-// receiver has granted: nothing is in flight, so no credit may be missing.
+// checkCredits checks for every pair of ranks that the sender owns exactly the credits that the
+// receiver granted. Nothing is in flight at that point, so a missing credit is lost.
 func (w *World) checkCredits() error {
 	for _, r := range w.Ranks {
 		if r == nil {
@@ -172,10 +174,10 @@ func (w *World) checkCredits() error {
 	return nil
 }
 
-// Launch opens a device whose time passes by itself, runs body on every rank of a world on it, and
-// closes it. It adds to opt what the world needs. Slow steps, such as building a simulator, are
-// reported by opt.Progress, and on standard error if that is nil. Of c, only Directory is required;
-// Longest and Buffers are, too, for messages beyond host.EagerMax.
+// Launch opens a free-running device, runs body on every rank of a world and closes the device. It
+// extends opt with the requirements of the world. Slow steps such as building a simulator are
+// reported by opt.Progress, or on standard error if that is nil. Only c.Directory is required, plus
+// Longest and Buffers for messages beyond host.EagerMax.
 func Launch(ctx context.Context, device string, opt drivers.Options, c Config, body func(r *host.Rank) error) (err error) {
 	c = c.withDefaults()
 	m, err := c.Layout(nil)

@@ -13,34 +13,33 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// Config is a world. It must be the same in all its programs, but for Mine.
+// Config configures a world. It must be the same in all programs of the world, except for Mine.
 type Config struct {
 	Directory Directory
-	Mine      []int // the ranks of this program; nil: all
+	Mine      []int // ranks of this program; nil: all
 	Velo      velo.Config
-	Cost      host.Cost // of host work; on a clock that takes the time it takes, and is 0
-	// Local lets messages between ranks of a node and a program bypass the NIC.
+	Cost      host.Cost // cost of host work in simulated time; ignored on a wall clock
+	// Local lets messages between ranks of the same node and program bypass the NIC.
 	Local bool
-	// Longest is the longest message, and Buffers how many of them a rank has in DMA memory
-	// (host.Rank.Alloc). How those beyond host.EagerMax travel is Rendezvous; Chunk and Outstanding
-	// belong to the chunked one.
+	// Longest is the maximum message length; Buffers is the number of such buffers per rank in DMA
+	// memory (host.Rank.Alloc). Messages beyond host.EagerMax use the protocol Rendezvous; Chunk
+	// and Outstanding configure the chunked one.
 	Longest, Buffers   int
 	Rendezvous         host.Rendezvous
 	Chunk, Outstanding int
-	AlwaysSpeculate    bool // spec: whatever becomes of its RTRs
-	// Reuse has eager messages go by RMA, as long as host.EagerMax or not; a world that has it has
-	// RMA.
+	AlwaysSpeculate    bool // keep sending speculative RTRs even if they miss (protocol spec)
+	// Reuse sends eager messages by RMA. It requires RMA even if Longest is at most host.EagerMax.
 	Reuse host.Reuse
-	Eager *host.Eager // messages beyond host.EagerMax that are eager; nil: none
-	// Fence returns when all programs have called it; nil: there is one. See package bootstrap.
+	Eager *host.Eager // enables eager messages longer than host.EagerMax; nil: none
+	// Fence is a barrier of all programs; nil if there is only one. See package bootstrap.
 	Fence func(ctx context.Context) error
-	// Watch returns with an error when another program has died, which ends a run, or with nil when
-	// ctx ends; nil: nobody tells.
+	// Watch blocks until another program dies and returns an error, which ends the run, or returns
+	// nil when ctx ends. Nil disables it.
 	Watch func(ctx context.Context) error
 }
 
-// withDefaults fills in what Launch and Join do not require: dynamic flow control with 64 slots for
-// each peer, and the rendezvous RGET.
+// withDefaults fills in the optional fields of Launch and Join: dynamic flow control with 64 slots
+// per peer, and the rendezvous protocol RGET.
 func (c Config) withDefaults() Config {
 	if c.Velo == (velo.Config{}) {
 		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 64, CreditSlots: 2, Piggyback: true}
@@ -51,28 +50,29 @@ func (c Config) withDefaults() Config {
 	return c
 }
 
-// clockPatience is host.RMA.Patience where other work may have the processor.
+// clockPatience is host.RMA.Patience on a wall clock. It is long because the host's scheduler may
+// delay a rank.
 const clockPatience = 10 * drivers.Second
 
-// Needs is what a world needs of devices.
+// Needs is the set of device capabilities that every world requires.
 const Needs = drivers.CanPIO | drivers.CanDMA
 
-// A World is ranks on processes.
+// A World is a set of ranks on the processes of a Machine.
 type World struct {
 	Config  Config
-	Ranks   []*host.Rank // nil: of another program
+	Ranks   []*host.Rank // by rank; nil: rank of another program
 	Layout  *Layout
 	machine Machine
 	procs   []Process
 
-	returned []atomic.Bool // by rank
-	open     atomic.Int32  // ranks of this program that run, or owe something
-	over     atomic.Bool   // those of all have ended, unless fenced says why not
+	returned []atomic.Bool // by rank: its body has returned
+	open     atomic.Int32  // ranks of this program that run or have pending obligations
+	over     atomic.Bool   // no rank of any program has pending obligations, unless fenced is an error
 	fenced   error
-	unwatch  func() // ends Watch, before the last fence of a run
+	unwatch  func() // stops Watch before the last fence of a run
 }
 
-// New opens the endpoints of a world.
+// New opens the endpoints of this program's ranks.
 func New(m Machine, c Config) (*World, error) {
 	if err := c.Directory.Check(); err != nil {
 		return nil, err
@@ -111,7 +111,7 @@ func (w *World) openRanks() error {
 	return nil
 }
 
-// mine lists the ranks of this program.
+// mine returns the ranks of this program after checking them.
 func (c *Config) mine() ([]int, error) {
 	if c.Mine == nil {
 		all := make([]int, len(c.Directory))
@@ -128,7 +128,8 @@ func (c *Config) mine() ([]int, error) {
 	return c.Mine, nil
 }
 
-// ownsTables tells why this program cannot have the translation tables of a node.
+// ownsTables returns an error if a rank of another program is on the node: its translation tables
+// would have two owners.
 func (c *Config) ownsTables(node int) error {
 	for r, p := range c.Directory {
 		if p.Node == node && c.Mine != nil && !slices.Contains(c.Mine, r) {
@@ -139,7 +140,7 @@ func (c *Config) ownsTables(node int) error {
 	return nil
 }
 
-// isLent: the device is one that other programs use too.
+// isLent reports whether other programs use the device too.
 func isLent(dev drivers.Device) bool {
 	_, lent := asTenant(dev)
 	return lent
@@ -153,7 +154,8 @@ func asTenant(dev drivers.Device) (drivers.Tenant, bool) {
 	return t, ok
 }
 
-// localNodes are the nodes of ranks that share this program's memory; the others are on none.
+// localNodes returns the node of every rank that shares this program's memory, and -1 for the
+// others.
 func (c *Config) localNodes(mine []int) []int {
 	nodes := make([]int, len(c.Directory))
 	for r := range nodes {
@@ -165,7 +167,7 @@ func (c *Config) localNodes(mine []int) []int {
 	return nodes
 }
 
-// A rankBuilder has what the ranks of a program share.
+// A rankBuilder holds the state shared by the ranks of a program while they are opened.
 type rankBuilder struct {
 	w     *World
 	dir   *velo.Directory
@@ -173,8 +175,8 @@ type rankBuilder struct {
 	peers []rma.Peer
 	atus  map[int]*rma.ATU // by node
 
-	seats []int // by rank, on devices that are lent, or on those that are not
-	lent  bool
+	localIndices []int // by rank; computed for shared devices if lent is true, otherwise for exclusive ones
+	lent         bool
 
 	patience drivers.Time
 }
@@ -190,12 +192,12 @@ func (b *rankBuilder) build(rank int) error {
 	if err != nil {
 		return err
 	}
-	seat := b.seat(rank, isLent(p.Device()))
-	ep, err := velo.Open(p.Device(), m.mailbox(seat), rank, b.dir, c.Velo)
+	index := b.localIndex(rank, isLent(p.Device()))
+	ep, err := velo.Open(p.Device(), m.mailbox(index), rank, b.dir, c.Velo)
 	if err != nil {
 		return err
 	}
-	if err := p.WatchArrivals(m.watched(seat)); err != nil {
+	if err := p.WatchArrivals(m.watched(index)); err != nil {
 		return err
 	}
 	r := host.NewRank(rank, len(c.Directory), p, ep, &c.Cost)
@@ -206,24 +208,24 @@ func (b *rankBuilder) build(rank int) error {
 	if m.heap == 0 {
 		return nil
 	}
-	return b.openRMA(r, p.Device(), at, m, seat)
+	return b.openRMA(r, p.Device(), at, m, index)
 }
 
-// seat is where in a node's memory a rank's part is.
-func (b *rankBuilder) seat(rank int, lent bool) int {
-	if b.seats == nil || b.lent != lent {
+// localIndex returns the index of a rank's part in the memory of its node.
+func (b *rankBuilder) localIndex(rank int, lent bool) int {
+	if b.localIndices == nil || b.lent != lent {
 		c, among := &b.w.Config, []int(nil)
 		if lent {
 			among = c.Mine
 		}
-		b.seats, _ = c.Directory.seats(among)
+		b.localIndices, _ = c.Directory.localIndices(among)
 		b.lent = lent
 	}
-	return b.seats[rank]
+	return b.localIndices[rank]
 }
 
-// openRMA gives a rank its port and its heap.
-func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *Layout, seat int) (err error) {
+// openRMA opens the RMA port and the heap of a rank.
+func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *Layout, index int) (err error) {
 	c := &b.w.Config
 	atu := b.atus[at.Node]
 	if atu == nil {
@@ -233,19 +235,20 @@ func (b *rankBuilder) openRMA(r *host.Rank, dev drivers.Device, at Location, m *
 		b.atus[at.Node] = atu
 	}
 	port, err := rma.Open(dev, at.VPID, at.Node, rma.Config{
-		NotiSlots: notiSlots, Outstanding: rmaOutstanding, NotiBase: m.ring(seat), ATU: atu, Domain: c.Velo.Domain,
+		NotiSlots: notiSlots, Outstanding: rmaOutstanding, NotiBase: m.ring(index), ATU: atu, Domain: c.Velo.Domain,
 	})
 	if err != nil {
 		return err
 	}
 	return r.UseRMA(host.RMA{
-		Port: port, Peers: b.peers, Memory: dev.Memory(), HeapBase: m.heaps[seat], HeapBytes: uint64(m.heap),
+		Port: port, Peers: b.peers, Memory: dev.Memory(), HeapBase: m.heaps[index], HeapBytes: uint64(m.heap),
 		Protocol: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, Patience: b.patience, Reuse: c.Reuse, Eager: c.Eager,
 		Speculation: rendezvous.Speculation{Adaptation: rendezvous.Adaptation{Always: c.AlwaysSpeculate}},
 	})
 }
 
-// openATU gives the translation tables of a node, or the use of those of whoever serves it.
+// openATU creates the translation tables of a node, or uses those of the broker that serves the
+// device.
 func (c *Config) openATU(dev drivers.Device, node int, m *Layout) (*rma.ATU, error) {
 	if t, ok := asTenant(dev); ok {
 		return rma.LentATU(t), nil

@@ -23,7 +23,7 @@ var seed = flag.Uint64("seed", 1, "seed of the random programs")
 
 const onWall = "ideal:?clock=wall"
 
-// small is a world in which credits are short.
+// small returns a world configuration with few credits.
 func small(nodes, procs int, p host.Rendezvous) Config {
 	return Config{
 		Directory: Even(nodes, procs), Velo: velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true},
@@ -31,7 +31,7 @@ func small(nodes, procs int, p host.Rendezvous) Config {
 	}
 }
 
-// letters are bytes that tell who sent them, and which message they are.
+// letters returns test data that depends on sender and message number.
 func letters(n, from, number int) []byte {
 	b := make([]byte, n)
 	for i := range b {
@@ -42,10 +42,10 @@ func letters(n, from, number int) []byte {
 
 var protocols = []host.Rendezvous{host.RGET, host.RPUT, host.Chunked}
 
-// bodies of the machine; the second one's memory lies anywhere.
+// walls are free-running devices; the second one has DMA memory in segments at a high address.
 var walls = []string{onWall, onWall + "&dma_base=0x7f0000000000&dma_segment=0x200000&depth=2"}
 
-// everywhere runs a body in worlds of every kind on the wall clock.
+// everywhere runs a body in every kind of world on the wall clock.
 func everywhere(t *testing.T, body func(r *host.Rank) error) {
 	for i, device := range walls {
 		for _, p := range protocols {
@@ -61,7 +61,8 @@ func everywhere(t *testing.T, body func(r *host.Rank) error) {
 	}
 }
 
-// A program is the same random sends for all ranks: who sends what to whom, with which tag.
+// A message is one entry of a random schedule that all ranks know: sender, receiver, tag, length
+// and number.
 type message struct{ from, to, tag, bytes, number int }
 
 func program(size, count int) (list []message) {
@@ -79,8 +80,8 @@ func program(size, count int) (list []message) {
 	return list
 }
 
-// Messages of all lengths, all at a time, from DMA memory and from elsewhere, arrive whole and in
-// order.
+// TestMessagesOnTheWall: concurrent messages of all lengths, from DMA memory and other memory,
+// arrive intact and in order.
 func TestMessagesOnTheWall(t *testing.T) {
 	everywhere(t, func(r *host.Rank) error {
 		var pending []*host.Request
@@ -187,7 +188,7 @@ func TestCollectivesOnTheWall(t *testing.T) {
 	})
 }
 
-// A rank that waits for what nobody sends is told, not waited for.
+// TestStallOnTheWall: a receive without a matching send ends the run with a StallError.
 func TestStallOnTheWall(t *testing.T) {
 	sys, err := registry.Open(context.Background(), onWall, drivers.Options{Nodes: 2})
 	require.NoError(t, err)
@@ -211,8 +212,8 @@ func TestStallOnTheWall(t *testing.T) {
 	require.Equal(t, "no rank goes on for 200ms\n  rank 0: receive from rank 1 (tag 0): no matching message\n  rank 1: receive from rank 0 (tag 7): no matching message", err.Error())
 }
 
-// The first error of a rank ends the run of all, and so does the end of the context; a panic is one
-// of Run.
+// TestFailuresOnTheWall: the first error of a rank ends the run of all ranks, and so does
+// cancellation of the context. A panic propagates to the caller of Run.
 func TestFailuresOnTheWall(t *testing.T) {
 	broken := errors.New("broken")
 	fails := func(ctx context.Context, at int, with func() error) error {
@@ -231,14 +232,14 @@ func TestFailuresOnTheWall(t *testing.T) {
 	require.PanicsWithValue(t, "oops", func() { _ = fails(context.Background(), 3, func() error { panic("oops") }) })
 }
 
-// Without flow control a full mailbox blocks the stores of its senders, which no context can end:
-// the device is closed.
+// TestBlockedStoreOnTheWall: without flow control a full mailbox blocks the stores of its senders.
+// Only closing the device unblocks them.
 func TestBlockedStoreOnTheWall(t *testing.T) {
 	enough := errors.New("enough")
 	ctx, cancel := context.WithCancelCause(context.Background())
 	c := Config{Directory: Even(2, 1), Velo: velo.Config{Flow: velo.None, Slots: 2}}
 	err := Launch(ctx, onWall, drivers.Options{}, c, func(r *host.Rank) error {
-		if r.ID() == 1 { // takes nothing
+		if r.ID() == 1 { // does not receive
 			time.Sleep(100 * time.Millisecond)
 			cancel(enough)
 			<-ctx.Done()
@@ -274,7 +275,7 @@ func TestDirectories(t *testing.T) {
 	require.ErrorContains(t, err, "rank 1 of node 0 is another program's")
 }
 
-// What a world needs is asked for when it opens.
+// TestSimulatedTimeIsNoClock: missing capabilities are reported when the device is opened.
 func TestSimulatedTimeIsNoClock(t *testing.T) {
 	err := Launch(context.Background(), "ideal:", drivers.Options{}, small(2, 1, host.RGET), func(*host.Rank) error { return nil })
 	require.ErrorIs(t, err, drivers.ErrNotSupported)

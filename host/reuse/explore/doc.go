@@ -1,24 +1,24 @@
-// Package explore runs the real ends of a ring (reuse.Sender, reuse.Receiver) through every
-// interleaving of small worlds: a sender with some messages, a receiver that posts its receives
-// whenever it likes, headers that come in order and bytes that come in order, but neither with the
-// other, and a network that keeps what it has for as long as it likes.
+// Package explore runs both ends of a ring (reuse.Sender, reuse.Receiver) through every
+// interleaving of small worlds. In a world there are a sender with some messages and a receiver
+// that posts its receives at any time. Headers arrive in order, and bytes arrive in order, but the
+// two streams are independent; the network delays either without limit.
 //
-// # What is proved
+// # Invariants
 //
-// In every state that can be reached:
+// In every reachable state:
 //
-//   - a receive has the bytes that its message had when it was sent, though the application changes
-//     its buffer as soon as the send is done;
-//   - receives match messages in MPI's order, whichever way they travel: with a header of their own
-//     (eager), by the ring, or by a rendezvous, whose bytes are fetched when it has matched;
-//   - bytes land in an entry only when nobody needs what was there;
-//   - nobody waits: a sender without an entry sends otherwise.
+//   - A receive contains the bytes that its message had when it was sent, although the application
+//     changes its buffer as soon as the send has completed.
+//   - Receives match messages in MPI's order, independent of the path of the message: with its header
+//     (eager), through the ring, or by a rendezvous that fetches the bytes after matching.
+//   - Bytes are written to an entry only when its previous contents are no longer needed.
+//   - Nobody blocks: a sender without an entry uses another path.
 //
-// And where nothing can happen any more: all messages were received, and every entry is home or
-// owed to the sender with less than would make a message. Such an end can be reached from every
-// state (package modelcheck).
+// In every final state all messages were received, and every entry is free or waits to be returned,
+// too few for a message of their own. A final state can be reached from every state (package
+// modelcheck).
 //
-// Deliberate mistakes (Plants) are made around the ends; each is found.
+// Deliberate mistakes (Plants) are made in the code around the ends; each one is found.
 //
-// The package has tests only; no command offers these worlds.
+// The package consists of tests only; no command offers these worlds.
 package explore

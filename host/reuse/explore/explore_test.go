@@ -22,7 +22,7 @@ func TestSuite(t *testing.T) {
 	t.Logf("%d states", states)
 }
 
-// Every mistake is found, and the same world without it is proved.
+// TestPlantsAreFound: every mistake is found, and the same world without it is proved.
 func TestPlantsAreFound(t *testing.T) {
 	for _, o := range Planted() {
 		r, err := Run(t.Context(), o)
@@ -43,7 +43,7 @@ func TestOptions(t *testing.T) {
 	require.Error(t, err)
 }
 
-// An exploration can be cancelled.
+// TestCancelledExploration: an exploration can be cancelled.
 func TestCancelledExploration(t *testing.T) {
 	ctx, cancel := context.WithCancel(t.Context())
 	cancel()

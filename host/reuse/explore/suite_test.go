@@ -8,15 +8,14 @@ import (
 	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
-// A Result is what an exploration has found.
+// A Result is the outcome of an exploration.
 type Result struct {
 	States, Ends int
 	Violation    error    // nil: proved
-	Path         []string // to it, the shortest
+	Path         []string // shortest path to the violation
 }
 
-// Run explores a world. States are told apart by all that they are.
-// It ends with the error of ctx when that ends.
+// Run explores a world exhaustively. It ends with the error of ctx when that ends.
 func Run(ctx context.Context, o Options) (res Result, err error) {
 	if o.Entries < 1 || o.Entries > reuseMax || len(o.Receives) != len(o.Messages) {
 		return res, fmt.Errorf("explore: %d entries, %d messages and %d receives: expected 1 to %d entries and a receive for each message", o.Entries, len(o.Messages), len(o.Receives), reuseMax)
@@ -37,17 +36,17 @@ func Run(ctx context.Context, o Options) (res Result, err error) {
 // reuseMax keeps worlds small.
 const reuseMax = 4
 
-// AppendState encodes the state, with nothing left out.
+// AppendState encodes the complete state.
 func (w *world) AppendState(b []byte) []byte {
 	c := *w
 	c.o = nil
 	return fmt.Appendf(b, "%+v", c)
 }
 
-// Apply lets an event happen.
+// Apply executes an event.
 func (w *world) Apply(e event) error { return e.do(w) }
 
-// CloneFor returns a world that shares nothing with w that an event changes.
+// CloneFor copies w deeply enough that an event on the copy does not change w.
 func (w *world) CloneFor(event) *world {
 	n := *w
 	n.rec = w.rec.Clone()
@@ -62,7 +61,7 @@ func (w *world) CloneFor(event) *world {
 	return &n
 }
 
-// Suite are the worlds that are proved.
+// Suite returns the worlds to prove.
 func Suite() (list []Options) {
 	for _, x := range []struct{ messages, receives []int }{
 		{[]int{0, 0, 0}, []int{0, 0, 0}},
@@ -88,7 +87,7 @@ func Suite() (list []Options) {
 	return list
 }
 
-// Planted is a world for each mistake.
+// Planted returns a world for each mistake.
 func Planted() (list []Options) {
 	for _, p := range Plants() {
 		o := Options{Entries: 2, Messages: []int{0, 1, 0}, Receives: []int{1, 0, 0}, Direct: true, Plant: p}
@@ -103,7 +102,7 @@ func Planted() (list []Options) {
 	return list
 }
 
-// String says what a world is.
+// String describes a world.
 func (o Options) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%d entries, messages %v, receives %v", o.Entries, o.Messages, o.Receives)

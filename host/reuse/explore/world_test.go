@@ -8,21 +8,21 @@ import (
 	"github.com/nicloop/nicloop/host/reuse"
 )
 
-// Options are a world: rank 0 sends, rank 1 receives.
+// Options describe a world: rank 0 sends to rank 1.
 type Options struct {
 	Entries  int   // of the ring
-	Messages []int // their tags, in the order in which they are sent
-	Direct   bool  // by the ring from the buffer itself: the send is done when the bytes have left; else when they are copied
-	Long     bool  // what finds no entry goes by a rendezvous, else with its header
-	Receives []int // tags, in the order in which they are posted; Any: any
-	Blocking bool  // a receive is posted when the one before it has ended
+	Messages []int // tags, in the order of sending
+	Direct   bool  // send from the buffer itself: complete when the bytes have left; otherwise when they are copied
+	Long     bool  // without an entry, use a rendezvous; otherwise send the bytes with the header
+	Receives []int // tags, in the order of posting; Any: wildcard
+	Blocking bool  // post a receive only after the previous one has completed
 	Plant    string
 }
 
-// Any leaves the tag of a receive open.
+// Any is the wildcard tag of a receive.
 const Any = -1
 
-// Plants are the mistakes that can be made.
+// Plants lists the deliberate mistakes.
 func Plants() []string {
 	return []string{"done-at-once", "no-credits", "free-on-match", "match-by-bytes", "deaf-to-bytes", "kept", "free-twice", "wait"}
 }
@@ -34,7 +34,7 @@ func violation(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsafe, fmt.Sprintf(format, args...))
 }
 
-// route is how a message travels.
+// route is the path of a message.
 type route uint8
 
 const (
@@ -43,15 +43,15 @@ const (
 	rendezvous
 )
 
-// header is what rank 1 hears of a message, in order.
+// header is the information about a message that reaches rank 1 in order.
 type header struct {
 	message int
 	route
 	entry int
-	value int // of eager ones
+	value int // of eager messages
 }
 
-// put is bytes on their way to an entry: value is read from the buffer when they leave.
+// put is an RMA put on its way to an entry. value is read from the buffer when the put leaves.
 type put struct {
 	message, entry, value int
 	left                  bool
@@ -61,19 +61,19 @@ type world struct {
 	o       *Options
 	sender  reuse.Sender
 	rec     reuse.Receiver[int]
-	values  []int // in the buffer of each message: its number while it may not change, then -1
+	values  []int // contents of each message's buffer: its number until the send has completed, then -1
 	done    []bool
 	sent    int
 	posted  int
 	headers []header
 	puts    []put
-	frees   []uint64 // on their way back
-	ring    []int    // what lies in each entry; -1: nothing of use
-	waiting []int    // receives that nothing has matched
-	arrived []header // messages that nothing has matched, in order
-	got     []int    // by receive: the message it matched, or -1
-	whole   []bool   // it has its bytes
-	fetches []int    // receives whose rendezvous fetches bytes
+	frees   []uint64 // entries being returned to the sender
+	ring    []int    // contents of each entry; -1: none needed
+	waiting []int    // unmatched receives
+	arrived []header // unmatched messages, in order
+	got     []int    // by receive: the message that it matched, or -1
+	whole   []bool   // by receive: its bytes have arrived
+	fetches []int    // receives whose rendezvous is fetching bytes
 	matched []int    // messages, in the order of matching
 }
 
@@ -90,18 +90,18 @@ func newWorld(o *Options) *world {
 		w.got[i] = -1
 	}
 	w.sender.Ask()
-	_ = w.sender.Grant(0, o.Entries) // it has asked
+	_ = w.sender.Grant(0, o.Entries) // the request is not modelled
 	w.rec.Open(0, o.Entries)
 	return w
 }
 
-// event is something that can happen.
+// event is a possible step.
 type event struct {
 	name string
 	do   func(*world) error
 }
 
-// Enabled lists what can happen.
+// Enabled lists the possible events.
 func (w *world) Enabled() (list []event) {
 	add := func(can bool, name string, do func(*world) error) {
 		if can {
@@ -119,7 +119,7 @@ func (w *world) Enabled() (list []event) {
 	return list
 }
 
-// full: no entry is free.
+// full reports whether no entry is free.
 func (w *world) full() bool {
 	i, ok := w.sender.Take()
 	if ok {
@@ -158,7 +158,7 @@ func (w *world) send() error {
 	return nil
 }
 
-// end tells the application that a send is done; it changes the buffer at once.
+// end completes a send towards the application, which changes the buffer at once.
 func (w *world) end(i int) { w.done[i], w.values[i] = true, -1 }
 
 func (w *world) leave() error {
@@ -185,7 +185,7 @@ func (w *world) land() error {
 	if err != nil {
 		return violation("%v", err)
 	}
-	if w.o.Plant == "match-by-bytes" && !complete { // not waiting for its header
+	if w.o.Plant == "match-by-bytes" && !complete { // without waiting for its header
 		if k := slices.IndexFunc(w.headers, func(h header) bool { return h.message == p.message }); k >= 0 {
 			h := w.headers[k]
 			w.headers = slices.Delete(w.headers, k, k+1)
@@ -237,7 +237,7 @@ func (w *world) post() error {
 	return nil
 }
 
-// match: MPI's rule is that no earlier message would have fit.
+// match checks MPI's rule: no earlier unmatched message would have matched.
 func (w *world) match(r int, h header) error {
 	for k := range h.message {
 		if w.fits(r, k) && !slices.Contains(w.matched, k) {
@@ -265,7 +265,7 @@ func (w *world) match(r int, h header) error {
 	return nil
 }
 
-// read copies a message out of its entry, if a receive has matched it.
+// read copies a message out of its entry if a receive has matched it.
 func (w *world) read(i, entry int) error {
 	r := slices.Index(w.got, i)
 	if r < 0 {
@@ -317,7 +317,7 @@ func (w *world) free() error {
 	return nil
 }
 
-// Finished checks a world in which nothing can happen any more.
+// Finished checks a final state.
 func (w *world) Finished() error {
 	if w.sent < len(w.o.Messages) {
 		return violation("message %d waits for ever", w.sent)

@@ -21,8 +21,8 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// A child is another program: this one, started with childAt set. It joins there as its launcher's
-// variables say, passes a fence and says what it knows.
+// A child is this test binary, started with childAt set. It joins as described by its launcher
+// variables, passes a fence and prints the directory.
 const childAt = "NICLOOP_TEST_JOIN"
 
 func TestMain(m *testing.M) {
@@ -101,7 +101,7 @@ func listen(t *testing.T, c Config) *Listener {
 
 var networks = []string{"unix", "tcp"}
 
-// Programs of this machine come together, know the same and pass a fence together.
+// TestPrograms: the programs of one machine agree on the directory and pass a fence.
 func TestPrograms(t *testing.T) {
 	for _, network := range networks {
 		t.Run(network, func(t *testing.T) {
@@ -133,13 +133,13 @@ func TestPrograms(t *testing.T) {
 	}
 }
 
-// join joins in this program.
+// join joins in this process.
 func join(l *Listener, c Config, rank int) (*Session, error) {
 	c.Address, c.Mine = l.Addr(), map[int]world.Location{rank: location(rank)}
 	return Join(context.Background(), c)
 }
 
-// wait waits beside.
+// wait calls Wait in the background.
 func wait(l *Listener) chan error {
 	done := make(chan error, 1)
 	go func() {
@@ -152,7 +152,7 @@ func wait(l *Listener) chan error {
 	return done
 }
 
-// Who has another token is refused, and holds nobody up.
+// TestWrongToken: a program with another token is refused and does not delay the others.
 func TestWrongToken(t *testing.T) {
 	for _, network := range networks {
 		c := config(t, network, 2, 0)
@@ -168,7 +168,8 @@ func TestWrongToken(t *testing.T) {
 	}
 }
 
-// Who listens and does not know the token is seen through, too: it cannot make a directory up.
+// TestWrongListener: a listener that does not know the token is detected; it cannot forge a
+// directory.
 func TestWrongListener(t *testing.T) {
 	c := config(t, "tcp", 2, 0)
 	c.Token = []byte("another token of that length.")
@@ -181,7 +182,8 @@ func TestWrongListener(t *testing.T) {
 	require.ErrorIs(t, <-all, drivers.ErrClosed)
 }
 
-// A program that dies before all have come ends it for all, who are told which ranks it had.
+// TestDeathInBootstrap: the death of a program during bootstrap ends it for all others, with the
+// ranks of that program.
 func TestDeathInBootstrap(t *testing.T) {
 	for _, network := range networks {
 		c := config(t, network, 4, 0)
@@ -204,7 +206,7 @@ func TestDeathInBootstrap(t *testing.T) {
 	}
 }
 
-// So does one that dies when all have come, at the next fence.
+// TestDeathBeforeAFence: a death after bootstrap is reported at the next fence.
 func TestDeathBeforeAFence(t *testing.T) {
 	c := config(t, "unix", 3, 0)
 	l := listen(t, c)
@@ -229,7 +231,7 @@ func TestDeathBeforeAFence(t *testing.T) {
 	}
 }
 
-// Who listens may die as well.
+// TestDeathOfTheListener: the listener may die as well.
 func TestDeathOfTheListener(t *testing.T) {
 	c := config(t, "tcp", 2, 0)
 	l := listen(t, c)
@@ -244,8 +246,8 @@ func TestDeathOfTheListener(t *testing.T) {
 	require.ErrorIs(t, one.Fence(context.Background()), drivers.ErrPeerDied)
 }
 
-// A stranger who connects and says nothing, and one who says something else, are dropped; the world
-// begins without them.
+// TestStrangers: strangers that send nothing, or garbage, are dropped, and the world starts without
+// them.
 func TestStrangers(t *testing.T) {
 	for _, network := range networks {
 		c := config(t, network, 2, 0)
@@ -261,7 +263,7 @@ func TestStrangers(t *testing.T) {
 		defer babbler.Close()
 		_, err = babbler.Write([]byte(strings.Repeat("GET / HTTP/1.1\r\n", 10)))
 		require.NoError(t, err)
-		time.Sleep(400 * time.Millisecond) // longer than a handshake may take
+		time.Sleep(400 * time.Millisecond) // longer than the handshake timeout
 		require.NoError(t, silent.SetReadDeadline(time.Now().Add(100*time.Millisecond)))
 		_, err = silent.Read(make([]byte, 1000)) // the greeting
 		require.NoError(t, err)
@@ -274,7 +276,7 @@ func TestStrangers(t *testing.T) {
 	}
 }
 
-// Of two programs that claim one rank the second is refused.
+// TestTwoClaims: of two programs that claim one rank, the second is refused.
 func TestTwoClaims(t *testing.T) {
 	c := config(t, "unix", 3, 0)
 	l := listen(t, c)
@@ -296,7 +298,7 @@ func TestTwoClaims(t *testing.T) {
 	require.NoError(t, <-all)
 }
 
-// Ranks that live at one location, or programs of different worlds, make no world.
+// TestOtherWorlds: ranks at the same location, or programs of different worlds, are refused.
 func TestOtherWorlds(t *testing.T) {
 	c := config(t, "unix", 2, 0)
 	l := listen(t, c)
@@ -316,7 +318,7 @@ func TestOtherWorlds(t *testing.T) {
 	require.ErrorIs(t, <-all, drivers.ErrConfig)
 }
 
-// Who does not come is missed by name.
+// TestMissing: the error lists the ranks that did not join.
 func TestMissing(t *testing.T) {
 	c := config(t, "unix", 5, 0)
 	c.Timeout = 300 * time.Millisecond
@@ -332,8 +334,8 @@ func TestMissing(t *testing.T) {
 	require.Error(t, err, "nobody listens any more")
 }
 
-// A file that is another user's, or others', is not used; nor is one that somebody listens at
-// replaced.
+// TestForeignSockets: a file of another user, or accessible to others, is not used. A socket with a
+// listener is not replaced.
 func TestForeignSockets(t *testing.T) {
 	c := config(t, "unix", 2, 0)
 	path := strings.TrimPrefix(c.Address, "unix:")
@@ -363,7 +365,7 @@ func TestForeignSockets(t *testing.T) {
 	require.FileExists(t, path)
 }
 
-// Who listens asks the kernel who has connected.
+// TestForeignProgram: the listener checks the user of a connection with the kernel.
 func TestForeignProgram(t *testing.T) {
 	c := config(t, "unix", 2, 0)
 	c.uid = os.Geteuid() + 1 // acts as another user
@@ -377,7 +379,7 @@ func TestForeignProgram(t *testing.T) {
 	require.False(t, errors.Is(err, os.ErrDeadlineExceeded), "it is heard out")
 }
 
-// A socket that a dead program has left is replaced.
+// TestStaleSocket: the socket left by a dead program is replaced.
 func TestStaleSocket(t *testing.T) {
 	c := config(t, "unix", 1, 0)
 	path := strings.TrimPrefix(c.Address, "unix:")

@@ -13,28 +13,28 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// Config is what a program brings.
+// Config describes a program and the world that it joins.
 type Config struct {
 	Address string // unix:PATH or tcp:HOST:PORT
-	// Token is known to all programs of a world: at least MinToken bytes over TCP, and none is needed
-	// for a unix socket.
+	// Token is a secret shared by all programs of the world: at least MinToken bytes over TCP,
+	// optional for a unix socket.
 	Token []byte
-	// Remote permits a TCP address that is not this machine's own.
+	// Remote permits a TCP address that is not on the loopback interface.
 	Remote bool
-	Size   int                    // ranks of the world
-	Mine   map[int]world.Location // those of this program, and where they live
-	World  string                 // what all programs must say alike, such as a hash of their configuration
-	// Timeout is how long all programs may take to come; 0: 30 seconds. A handshake may take a sixth
-	// of it.
+	Size   int                    // number of ranks of the world
+	Mine   map[int]world.Location // locations of this program's ranks
+	World  string                 // string that must be equal in all programs, such as a hash of their configuration
+	// Timeout limits the time until all programs have joined; 0: 30 seconds. A handshake may take a
+	// sixth of it.
 	Timeout time.Duration
 
-	uid int // as whom to act, in tests
+	uid int // user to act as, in tests
 }
 
-// MinToken is the length of the shortest token that is taken over TCP.
+// MinToken is the minimum length of a token over TCP.
 const MinToken = 16
 
-// Errors that callers tell apart with errors.Is, besides those of package drivers.
+// Errors for errors.Is, besides those of package drivers.
 var (
 	ErrToken   = errors.New("the other end has another token")
 	ErrClaimed = errors.New("another program has claimed this rank")
@@ -42,28 +42,28 @@ var (
 	ErrDiffers = errors.New("another program has another configuration")
 )
 
-// A MissingError: not all programs came in time.
+// A MissingError reports that some programs did not join in time.
 type MissingError struct {
-	Ranks []int // that nobody has claimed
+	Ranks []int // unclaimed ranks
 	After time.Duration
 }
 
 func (e *MissingError) Error() string {
-	if e.After == 0 { // somebody else has waited
+	if e.After == 0 { // reported by another program
 		return fmt.Sprintf("no word from ranks %v", e.Ranks)
 	}
 	return fmt.Sprintf("no word from ranks %v after %v", e.Ranks, e.After)
 }
 
-// A PeerError: a program of the world has died.
+// A PeerError reports that a program of the world has died.
 type PeerError struct{ Ranks []int }
 
 func (e *PeerError) Error() string { return fmt.Sprintf("the program of ranks %v died", e.Ranks) }
 
-// Unwrap makes it a death of the other end.
+// Unwrap classifies the error as drivers.ErrPeerDied.
 func (e *PeerError) Unwrap() error { return drivers.ErrPeerDied }
 
-// check completes a configuration and splits its address.
+// check fills in defaults, validates the configuration and splits its address.
 func (c *Config) check() (network, address string, err error) {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: bootstrap: %s", drivers.ErrConfig, fmt.Sprintf(format, args...))
@@ -95,7 +95,7 @@ func (c *Config) check() (network, address string, err error) {
 	return network, address, nil
 }
 
-// onlyLoopback refuses what others than this machine could reach.
+// onlyLoopback refuses an address that other machines could reach.
 func (c *Config) onlyLoopback(address string) error {
 	host, _, err := net.SplitHostPort(address)
 	if err != nil {

@@ -1,28 +1,29 @@
-// Package bootstrap brings the programs of a world together: it tells each of them who lives where,
-// and has all wait for all.
+// Package bootstrap connects the programs of a world: it exchanges the locations of their ranks and
+// provides a barrier of all programs.
 //
-// One program listens ([Listen]), the others [Join]. Each claims its ranks and says where they
-// live; when every rank is claimed all have the directory. Nothing else travels here: messages are
-// the NICs' business.
+// One program listens ([Listen]), the others [Join]. Each program claims its ranks and sends their
+// locations; once every rank is claimed, all programs receive the directory. Messages between ranks
+// do not pass through these connections, they travel over the NICs.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Addresses are unix:PATH or tcp:HOST:PORT. A socket in the file system is its user's alone: it
-//     is made with mode 0600, what is there already is not replaced, and both ends ask the kernel
-//     who the other is. Over TCP both must know a token, which is never sent, and nothing but this
-//     machine's own loopback is used unless Config.Remote says so.
-//   - Every frame carries a code that only who has the token can make, for this connection and this
-//     position in it. Nothing is secret.
-//   - Who connects and says nothing, or anything else, is dropped after a while and holds nobody
-//     up.
-//   - A rank has one program: the second one that claims it is refused, and the world begins
-//     without it.
-//   - When a program dies all others are told, of which ranks, at the next fence or by
-//     [Session.Watch]; when one does not come, which are missing. Both are typed errors.
+//   - Addresses are unix:PATH or tcp:HOST:PORT. A unix socket is accessible to its user only: it
+//     has mode 0600, never replaces an existing file, and both ends check the peer's user with
+//     the kernel. Over TCP both ends must know a token, which is never transmitted, and only the
+//     loopback interface is used unless Config.Remote is set.
+//   - Every frame is authenticated: its code depends on the token, the connection and the frame's
+//     sequence number. Nothing is encrypted.
+//   - A peer that sends nothing, or something else, is dropped after a timeout and does not delay
+//     the others.
+//   - A rank belongs to one program. The second program that claims it is refused, and the world
+//     starts without it.
+//   - When a program dies, all others learn which ranks it had, at the next fence or from
+//     [Session.Watch]. When a program does not join, they learn which ranks are missing. Both are
+//     typed errors.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Give all programs the same Size and World, and Fence as often in each.
-//   - Keep the token out of command lines, which other users see. [FromEnvironment] reads what
-//     Slurm and PMI say of rank, size and host; it reads no token.
+//   - All programs use the same Size and World, and call Fence equally often.
+//   - Do not pass the token on a command line, which other users can read. [FromEnvironment] reads
+//     the rank, size and host that Slurm or PMI set; it does not read a token.
 package bootstrap

@@ -7,25 +7,25 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// An Identity is what a launcher says of a program.
+// An Identity is a program's rank, as set by a launcher.
 type Identity struct {
 	Rank, Size int
-	Host       string // empty: it does not say
+	Host       string // empty: not set by the launcher
 	Launcher   string
 }
 
-// launchers are the variables that they set.
+// launchers lists the environment variables of each launcher.
 var launchers = []struct{ name, rank, size, host string }{
 	{"Slurm", "SLURM_PROCID", "SLURM_NTASKS", "SLURMD_NODENAME"},
 	{"PMI", "PMI_RANK", "PMI_SIZE", ""},
 }
 
-// FromEnvironment is what the variables of a launcher say, by get, which is os.Getenv elsewhere
-// than in tests. Without any there is no identity; one without the other is an error.
+// FromEnvironment reads the variables of a launcher with get (os.Getenv outside tests). found is
+// false if none is set; an incomplete or invalid set is an error.
 func FromEnvironment(get func(string) string) (id Identity, found bool, err error) {
 	for _, l := range launchers {
 		rank, size := get(l.rank), get(l.size)
-		if rank == "" { // in an allocation, but not a task of it
+		if rank == "" { // inside an allocation, but not a task of it
 			continue
 		}
 		id = Identity{Launcher: l.name}

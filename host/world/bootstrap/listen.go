@@ -17,24 +17,24 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// claim is what a program says at first.
+// claim is the first message of a program.
 type claim struct {
 	Size  int                    `json:"size"`
 	World string                 `json:"world"`
 	Ranks map[int]world.Location `json:"ranks"`
 }
 
-// A Listener is where programs join.
+// A Listener accepts the programs of a world.
 type Listener struct {
 	cfg    Config
 	l      net.Listener
 	events chan event
-	failed chan error    // accepting connections fails for good
-	over   chan struct{} // nobody takes events any more
+	failed chan error    // accepting connections fails permanently
+	over   chan struct{} // closed when events are no longer received
 	once   sync.Once
 }
 
-// An event is what a connection brought.
+// An event is a frame or an error from a connection.
 type event struct {
 	link *link
 	kind byte
@@ -42,11 +42,10 @@ type event struct {
 	err  error
 }
 
-// strangersPerAddress may have a handshake at a time over TCP.
+// strangersPerAddress limits concurrent handshakes per address over TCP.
 const strangersPerAddress = 64
 
-// Listen begins to listen. Of what it gives, Addr is what the other programs need, and Wait goes
-// on.
+// Listen starts to accept programs. Pass Addr to the other programs, then call Wait.
 func Listen(c Config) (*Listener, error) {
 	network, address, err := c.check()
 	if err != nil {
@@ -68,7 +67,7 @@ func Listen(c Config) (*Listener, error) {
 	return l, nil
 }
 
-// Addr is the address to join at: of a TCP port 0, the one that was found.
+// Addr is the address to join at. A TCP port 0 is replaced by the actual port.
 func (l *Listener) Addr() string {
 	if u, ok := l.l.(*usersock.Listener); ok {
 		return "unix:" + u.Path()
@@ -76,10 +75,10 @@ func (l *Listener) Addr() string {
 	return "tcp:" + l.l.Addr().String()
 }
 
-// Close ends it without a world.
+// Close stops listening without establishing a world.
 func (l *Listener) Close() error {
 	l.once.Do(func() { close(l.over) })
-	if err := l.l.Close(); !errors.Is(err, net.ErrClosed) { // Wait may have been faster
+	if err := l.l.Close(); !errors.Is(err, net.ErrClosed) { // Wait may have closed it already
 		return err
 	}
 	return nil
@@ -87,7 +86,7 @@ func (l *Listener) Close() error {
 
 func (l *Listener) accept() {
 	c := admission.Config{Name: "bootstrap"}
-	if l.l.Addr().Network() != "unix" { // where all are this user's programs
+	if l.l.Addr().Network() != "unix" { // over unix sockets all programs belong to this user
 		c.PerAddress = strangersPerAddress
 	}
 	start := func(f func()) { go f() }
@@ -96,9 +95,8 @@ func (l *Listener) accept() {
 	}
 }
 
-// handshake finds out who has connected, within a sixth of the timeout. Until the connection has
-// proved that it knows the token it costs a few hundred bytes and may be evicted while it is
-// pending.
+// handshake authenticates a new connection within a sixth of the timeout. Until the peer has proved
+// that it knows the token, it costs only a few hundred bytes, and newer connections may evict it.
 func (l *Listener) handshake(g *admission.PendingConn) {
 	c := g.Conn
 	_ = c.SetDeadline(time.Now().Add(l.cfg.Timeout / 6))
@@ -124,12 +122,12 @@ func (l *Listener) handshake(g *admission.PendingConn) {
 		k.refuse(fmt.Errorf("a frame of kind %q, expected the ranks of a program", kind))
 	default:
 		_ = c.SetDeadline(time.Time{})
-		l.tell(event{link: k, kind: kind, data: data})
+		l.deliver(event{link: k, kind: kind, data: data})
 	}
 }
 
-// tell hands an event over, if anybody wants it.
-func (l *Listener) tell(e event) bool {
+// deliver passes on an event unless the listener has ended.
+func (l *Listener) deliver(e event) bool {
 	select {
 	case l.events <- e:
 		return true
@@ -141,19 +139,19 @@ func (l *Listener) tell(e event) bool {
 	}
 }
 
-// follow tells of all that a program says from now on.
+// follow delivers all further frames of a program as events.
 func (l *Listener) follow(k *link) {
 	for {
 		kind, data, err := k.receive()
-		if !l.tell(event{k, kind, data, err}) || err != nil {
+		if !l.deliver(event{k, kind, data, err}) || err != nil {
 			return
 		}
 	}
 }
 
-// Wait waits until all ranks are claimed, and gives what the world is then. It ends the listening.
+// Wait blocks until all ranks are claimed, then distributes the directory and stops listening.
 func (l *Listener) Wait(ctx context.Context) (*Session, error) {
-	s := &Session{cfg: l.cfg, listener: l, members: map[*link][]int{}, there: map[*link]bool{}, directory: make(world.Directory, l.cfg.Size), claimed: make([]bool, l.cfg.Size)}
+	s := &Session{cfg: l.cfg, listener: l, members: map[*link][]int{}, arrived: map[*link]bool{}, directory: make(world.Directory, l.cfg.Size), claimed: make([]bool, l.cfg.Size)}
 	for r, p := range l.cfg.Mine {
 		s.directory[r], s.claimed[r] = p, true
 	}
@@ -165,7 +163,7 @@ func (l *Listener) Wait(ctx context.Context) (*Session, error) {
 		err = closed
 	}
 	if err == nil {
-		err = s.tellAll(kindDirectory, s.directory)
+		err = s.broadcast(kindDirectory, s.directory)
 	}
 	if err != nil {
 		s.giveUp(err)
@@ -174,7 +172,7 @@ func (l *Listener) Wait(ctx context.Context) (*Session, error) {
 	return s, nil
 }
 
-// claims takes what a program claims; it tells which ranks are missing.
+// claims handles the claim of a program and returns the ranks that are still missing.
 func (l *Listener) claims(s *Session, e event) (missing []int, err error) {
 	if e.link != nil && e.err != nil {
 		return nil, &PeerError{s.members[e.link]}

@@ -19,54 +19,54 @@ import (
 	"github.com/nicloop/nicloop/host/world"
 )
 
-// A Session is a world that has come together.
+// A Session is an established world, as one of its programs takes part in it.
 type Session struct {
 	cfg       Config
 	directory world.Directory
-	mu        sync.Mutex // one fence at a time
+	mu        sync.Mutex // serialises fences
 
-	// Of who has listened:
+	// Only in the program that listened:
 	listener *Listener
 	links    []*link
 	members  map[*link][]int
 	claimed  []bool
-	there    map[*link]bool // at the fence
+	arrived  map[*link]bool // has arrived at the current fence
 
-	// Of who has joined:
+	// Only in a program that joined:
 	link *link
 }
 
-// Join comes to who listens at the address, which may begin to later, and waits until all have
-// come.
+// Join connects to the listener at c.Address, which may start later, and waits until all programs
+// have joined.
 func Join(ctx context.Context, c Config) (*Session, error) {
 	network, address, err := c.check()
 	if err != nil {
 		return nil, err
 	}
-	ctx, cancel := context.WithTimeout(ctx, 2*c.Timeout) // who listens gives up before, and says who is missing
+	ctx, cancel := context.WithTimeout(ctx, 2*c.Timeout) // the listener times out earlier and reports which ranks are missing
 	defer cancel()
 	s := &Session{cfg: c}
 	if err := s.meet(ctx, network, address); err != nil {
-		return nil, s.ended(ctx, err)
+		return nil, s.causeOf(ctx, err)
 	}
 	stop := context.AfterFunc(ctx, func() { s.link.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	if err := s.enter(c); err != nil {
 		s.link.Close()
-		return nil, s.ended(ctx, err)
+		return nil, s.causeOf(ctx, err)
 	}
 	return s, nil
 }
 
-// meet connects to the listener until both have proved that they know the token. The listener may
-// not be there yet, and one that strangers besiege may hang up: both are tried again until the
-// timeout.
+// meet connects to the listener until both sides have proved that they know the token. It retries
+// until the timeout while the listener does not exist yet, and when the listener hangs up because
+// too many strangers are connecting.
 func (s *Session) meet(ctx context.Context, network, address string) error {
 	began := time.Now()
 	for again := 10 * time.Millisecond; ; again = min(2*again, time.Second) {
 		err := s.shakeHands(ctx, network, address)
 		switch {
-		case err == nil || ctx.Err() != nil || !mayCome(err) && !isGone(err):
+		case err == nil || ctx.Err() != nil || !mayAppear(err) && !isGone(err):
 			return err
 		case time.Since(began)+again >= s.cfg.Timeout:
 			if isGone(err) {
@@ -100,8 +100,9 @@ func (s *Session) shakeHands(ctx context.Context, network, address string) error
 	return err
 }
 
-// ended is why a session ended: the context says it better than the connection.
-func (s *Session) ended(ctx context.Context, err error) error {
+// causeOf returns the cancellation cause if ctx has ended, otherwise err. Connection errors that
+// follow from a cancellation are suppressed.
+func (s *Session) causeOf(ctx context.Context, err error) error {
 	var peer *PeerError
 	var missing *MissingError
 	if ctx.Err() == nil || errors.As(err, &peer) || errors.As(err, &missing) {
@@ -113,7 +114,7 @@ func (s *Session) ended(ctx context.Context, err error) error {
 	return fmt.Errorf("bootstrap: no answer in %v: %w", 2*s.cfg.Timeout, err)
 }
 
-// dial connects to who listens at an address, which over a file must be the same user.
+// dial connects to a listener. Over a unix socket the listener must belong to the same user.
 func dial(ctx context.Context, network, address string, uid int) (c net.Conn, err error) {
 	if network == "unix" {
 		c, err = usersock.Dial(ctx, address, uid)
@@ -129,11 +130,11 @@ func dial(ctx context.Context, network, address string, uid int) (c net.Conn, er
 	return c, nil
 }
 
-// Directory says who lives where.
+// Directory returns the locations of all ranks.
 func (s *Session) Directory() world.Directory { return slices.Clone(s.directory) }
 
-// Fence returns when all programs have called it as often. They may take their time: what ends it
-// is ctx, or that one dies.
+// Fence is a barrier of all programs of the world. It has no timeout: it ends early only with ctx
+// or when a program dies.
 func (s *Session) Fence(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -142,8 +143,8 @@ func (s *Session) Fence(ctx context.Context) error {
 	}
 	err := s.gather(ctx, nil, (*Listener).fences)
 	if err == nil {
-		clear(s.there)
-		err = s.tellAll(kindGo, nil)
+		clear(s.arrived)
+		err = s.broadcast(kindGo, nil)
 	}
 	if err != nil {
 		s.giveUp(err)
@@ -151,7 +152,7 @@ func (s *Session) Fence(ctx context.Context) error {
 	return err
 }
 
-// Close ends the session; all programs should have passed a last fence.
+// Close ends the session. All programs should pass a last fence before.
 func (s *Session) Close() error {
 	if s.link != nil {
 		return s.link.Close()
@@ -163,7 +164,8 @@ func (s *Session) Close() error {
 	return nil
 }
 
-// gather takes events until nobody is missing. The first one is none.
+// gather handles events until no rank is missing. It first calls take with an empty event, to learn
+// which ranks are missing.
 func (s *Session) gather(ctx context.Context, late <-chan time.Time, take func(l *Listener, s *Session, e event) (missing []int, err error)) error {
 	missing, err := take(s.listener, s, event{})
 	for err == nil && len(missing) > 0 {
@@ -182,19 +184,19 @@ func (s *Session) gather(ctx context.Context, late <-chan time.Time, take func(l
 	return err
 }
 
-// fences takes that a program has come to the fence; it tells which ranks have not.
+// fences records the arrival of a program at the fence and returns the ranks that have not arrived.
 func (l *Listener) fences(s *Session, e event) (missing []int, err error) {
 	switch {
 	case e.link == nil:
-	case s.members[e.link] == nil: // too late
+	case s.members[e.link] == nil: // joined after the world was complete
 		e.link.refuse(fmt.Errorf("%w: all of them", ErrClaimed))
-	case e.err != nil || e.kind != kindFence || s.there[e.link]:
+	case e.err != nil || e.kind != kindFence || s.arrived[e.link]:
 		return nil, &PeerError{s.members[e.link]}
 	default:
-		s.there[e.link] = true
+		s.arrived[e.link] = true
 	}
 	for _, k := range s.links {
-		if !s.there[k] {
+		if !s.arrived[k] {
 			missing = append(missing, s.members[k]...)
 		}
 	}
@@ -202,8 +204,8 @@ func (l *Listener) fences(s *Session, e event) (missing []int, err error) {
 	return missing, nil
 }
 
-// tellAll sends a frame to all programs.
-func (s *Session) tellAll(kind byte, what any) error {
+// broadcast sends a frame to all programs.
+func (s *Session) broadcast(kind byte, what any) error {
 	data, err := json.Marshal(what)
 	for _, k := range s.links {
 		if err != nil {
@@ -217,7 +219,7 @@ func (s *Session) tellAll(kind byte, what any) error {
 	return err
 }
 
-// giveUp tells all why there is no world.
+// giveUp tells all programs why the world failed, and disconnects them.
 func (s *Session) giveUp(why error) {
 	s.listener.once.Do(func() { close(s.listener.over) })
 	for _, k := range s.links {
@@ -225,9 +227,9 @@ func (s *Session) giveUp(why error) {
 	}
 }
 
-// ---- who has joined ----
+// ---- programs that joined ----
 
-// enter claims ranks and waits for the directory.
+// enter claims the ranks of this program and waits for the directory.
 func (s *Session) enter(c Config) (err error) {
 	data, err := json.Marshal(claim{c.Size, c.World, c.Mine})
 	if err != nil {
@@ -248,7 +250,8 @@ func (s *Session) enter(c Config) (err error) {
 	return s.directory.Check()
 }
 
-// expect takes the next frame, which must be of a kind. That the other end is gone is its death.
+// expect receives the next frame, which must be of the given kind. A lost connection is reported as
+// the death of the other programs.
 func (s *Session) expect(kind byte) ([]byte, error) {
 	got, data, err := s.link.receive()
 	var refused *PeerError
@@ -261,17 +264,18 @@ func (s *Session) expect(kind byte) ([]byte, error) {
 	return data, err
 }
 
-// isGone: the connection ended from the other side.
+// isGone reports whether the peer closed the connection.
 func isGone(err error) bool {
 	return errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, syscall.ECONNRESET) || errors.Is(err, syscall.EPIPE)
 }
 
-// mayCome: who listens is not there yet.
-func mayCome(err error) bool {
+// mayAppear reports whether the listener does not exist yet.
+func mayAppear(err error) bool {
 	return errors.Is(err, fs.ErrNotExist) || errors.Is(err, syscall.ECONNREFUSED)
 }
 
-// others are the ranks that are not of this program: who has listened is among them.
+// others returns the ranks of other programs. The listener, whose ranks this program does not know,
+// is among them.
 func others(mine map[int]world.Location, size int) (list []int) {
 	have := slices.Collect(maps.Keys(mine))
 	for r := range size {
@@ -286,11 +290,11 @@ func (s *Session) joinFence(ctx context.Context) error {
 	stop := context.AfterFunc(ctx, func() { s.link.SetDeadline(time.Unix(1, 0)) })
 	defer stop()
 	err := s.link.send(kindFence, nil)
-	if err == nil || isGone(err) { // who has hung up may have said why
+	if err == nil || isGone(err) { // a peer that hung up may have sent the reason before
 		_, err = s.expect(kindGo)
 	}
 	if err != nil {
-		return s.ended(ctx, err)
+		return s.causeOf(ctx, err)
 	}
 	return nil
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Strangers who connect and say nothing do not keep a program out that knows the token, however
-// many they are and however long they stay.
+// Silent strangers do not keep out a program that knows the token, regardless of their number and
+// of how long they stay connected.
 func TestSilentStrangersKeepNobodyOut(t *testing.T) {
 	c := config(t, "tcp", 2, 0)
 	l := listen(t, c)
@@ -33,8 +33,8 @@ func TestSilentStrangersKeepNobodyOut(t *testing.T) {
 	require.Less(t, time.Since(began), 5*time.Second)
 }
 
-// What somebody announces who has not proved that it knows the token is not read: it is refused at
-// once.
+// The payload announced by a peer that has not proved that it knows the token is refused without
+// reading it.
 func TestNothingIsReadBeforeTheToken(t *testing.T) {
 	c := config(t, "tcp", 2, 0)
 	l := listen(t, c)
@@ -60,8 +60,8 @@ func isTimeout(err error) bool {
 	return ok && timeout.Timeout()
 }
 
-// A listener that hangs up on every handshake is tried until the timeout; then the error is typed
-// and says so.
+// If the listener hangs up on every handshake, Join retries until the timeout and returns a typed
+// error.
 func TestHandshakesThatAreCutOff(t *testing.T) {
 	l, err := net.Listen("tcp", "127.0.0.1:0")
 	require.NoError(t, err)

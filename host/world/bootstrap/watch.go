@@ -7,8 +7,8 @@ import (
 	"time"
 )
 
-// Watch returns when a program of the world has died, with a *PeerError, or, with nil, when ctx
-// ends. It is called between two fences, by as many programs as like to know.
+// Watch blocks until a program of the world dies and returns a *PeerError, or returns nil when ctx
+// ends. Any number of programs may call it, between two fences.
 func (s *Session) Watch(ctx context.Context) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -18,7 +18,7 @@ func (s *Session) Watch(ctx context.Context) error {
 	for {
 		select {
 		case e := <-s.listener.events:
-			if _, err := s.listener.fences(s, e); err != nil { // some may be at the fence already
+			if _, err := s.listener.fences(s, e); err != nil { // others may have arrived at the fence already
 				s.giveUp(err)
 				return err
 			}
@@ -30,7 +30,7 @@ func (s *Session) Watch(ctx context.Context) error {
 	}
 }
 
-// joinWatch waits for anything that the listener says, without taking it.
+// joinWatch waits for a frame of the listener without consuming it.
 func (s *Session) joinWatch(ctx context.Context) error {
 	stopped := make(chan struct{})
 	stop := context.AfterFunc(ctx, func() {
@@ -47,6 +47,6 @@ func (s *Session) joinWatch(ctx context.Context) error {
 	if errors.Is(err, os.ErrDeadlineExceeded) {
 		return nil
 	}
-	_, err = s.expect(kindGo) // who listens says nothing now but that somebody has died, or dies itself
+	_, err = s.expect(kindGo) // between fences the listener only reports a death, or dies itself
 	return err
 }

@@ -15,54 +15,54 @@ import (
 
 // On the wire:
 //
-//	hello    "nicloop bootstrap 2\n", 32 random bytes          each way, at first
-//	proof    an empty frame                                    of who joins, then of who listens
+//	hello    "nicloop bootstrap 2\n", 32 random bytes          each way, first
+//	proof    an empty frame                                    from the joiner, then from the listener
 //	frame    kind, length uint32, payload, code                code: HMAC-SHA256 with the key of its direction
 //
-// A key is made of the token and both random parts, and a code covers the number of the frame, so
-// none is good for another connection, direction or position. Only a refusal comes without a good
-// one: who has another token could not make it.
+// The key is derived from the token and both nonces. The code of a frame covers its sequence
+// number, so it is invalid on another connection, in the other direction or at another position.
+// Only a refusal is accepted without a valid code: a peer with another token could not compute it.
 
 const (
 	greeting    = "nicloop bootstrap 2\n"
 	nonceBytes  = 32
 	maxPayload  = 4 << 20
-	maxUnproved = 4 << 10 // payload of a refusal before the other end has proved that it knows the token
+	maxUnproved = 4 << 10 // maximum payload of a refusal before the peer has proved that it knows the token
 	headerBytes = 1 + 4
 )
 
-// The kinds of frames.
+// Kinds of frames.
 const (
-	kindProof     byte = 'P' // its code shows that the sender knows the token
-	kindClaim     byte = 'C' // a program's ranks
-	kindDirectory byte = 'D' // all ranks
-	kindFence     byte = 'F' // the program is there
-	kindGo        byte = 'G' // all are
-	kindRefused   byte = 'R' // why the other end gives up
+	kindProof     byte = 'P' // its code proves that the sender knows the token
+	kindClaim     byte = 'C' // ranks of a program
+	kindDirectory byte = 'D' // locations of all ranks
+	kindFence     byte = 'F' // the program has arrived at the fence
+	kindGo        byte = 'G' // all programs have arrived
+	kindRefused   byte = 'R' // why the sender gives up
 )
 
 // A link is one connection.
 type link struct {
 	net.Conn
 	from    *bufio.Reader
-	out, in way
-	proved  bool // the other end knows the token
+	out, in direction
+	proved  bool // the peer has proved that it knows the token
 }
 
-// A way is a direction of a link.
-type way struct {
+// A direction authenticates the frames of one direction of a link.
+type direction struct {
 	key    []byte
 	number uint64
 }
 
-func (w *way) code(frame []byte) []byte {
+func (w *direction) code(frame []byte) []byte {
 	h := hmac.New(sha256.New, w.key)
-	_ = binary.Write(h, binary.LittleEndian, w.number) // a hash takes everything
+	_ = binary.Write(h, binary.LittleEndian, w.number) // writing to a hash does not fail
 	h.Write(frame)
 	return h.Sum(nil)
 }
 
-// greet exchanges what keys are made of.
+// greet exchanges the nonces and derives the keys.
 func greet(c net.Conn, token []byte, listens bool) (*link, error) {
 	mine := append([]byte(greeting), make([]byte, nonceBytes)...)
 	if _, err := rand.Read(mine[len(greeting):]); err != nil {
@@ -82,12 +82,12 @@ func greet(c net.Conn, token []byte, listens bool) (*link, error) {
 	if listens {
 		joiner, listener = theirs, mine
 	}
-	key := func(direction string) way {
+	key := func(label string) direction {
 		h := hmac.New(sha256.New, token)
-		h.Write([]byte(direction))
+		h.Write([]byte(label))
 		h.Write(joiner)
 		h.Write(listener)
-		return way{key: h.Sum(nil)}
+		return direction{key: h.Sum(nil)}
 	}
 	from := bufio.NewReader(c)
 	if listens {
@@ -104,16 +104,16 @@ func (l *link) send(kind byte, payload []byte) error {
 	return err
 }
 
-// proveAsJoiner proves that this end knows the token, and has the other one prove it.
+// proveAsJoiner proves that this end knows the token and checks the proof of the listener.
 func (l *link) proveAsJoiner() error {
-	if err := l.send(kindProof, nil); err != nil && !isGone(err) { // who has hung up may have said why
+	if err := l.send(kindProof, nil); err != nil && !isGone(err) { // a peer that hung up may have sent the reason before
 		return err
 	}
 	return l.takeProof()
 }
 
-// proveAsListener is proveAsJoiner of the other end, which says nothing to somebody without the
-// token.
+// proveAsListener is the listener's side of proveAsJoiner. It sends nothing to a peer that has not
+// proved that it knows the token.
 func (l *link) proveAsListener() error {
 	if err := l.takeProof(); err != nil {
 		return err
@@ -133,8 +133,8 @@ func (l *link) takeProof() error {
 	return nil
 }
 
-// most is how long the payload of a frame may be.
-func (l *link) most(kind byte) uint32 {
+// maxPayload is the maximum payload of a frame.
+func (l *link) maxPayload(kind byte) uint32 {
 	switch {
 	case l.proved:
 		return maxPayload
@@ -144,14 +144,14 @@ func (l *link) most(kind byte) uint32 {
 	return 0
 }
 
-// receive takes a frame. A refusal is an error whatever its code.
+// receive reads a frame. A refusal is returned as an error even if its code is invalid.
 func (l *link) receive() (kind byte, payload []byte, err error) {
 	frame := make([]byte, headerBytes)
 	if _, err := io.ReadFull(l.from, frame); err != nil {
 		return 0, nil, err
 	}
 	n := binary.LittleEndian.Uint32(frame[1:])
-	if most := l.most(frame[0]); n > most {
+	if most := l.maxPayload(frame[0]); n > most {
 		return 0, nil, fmt.Errorf("bootstrap: a frame of kind %q with %d bytes: expected at most %d", frame[0], n, most)
 	}
 	frame = append(frame, make([]byte, n+sha256.Size)...)
@@ -171,14 +171,14 @@ func (l *link) receive() (kind byte, payload []byte, err error) {
 	return kind, payload, nil
 }
 
-// refuse says why, if the other end still listens, and hangs up.
+// refuse sends the reason and closes the connection.
 func (l *link) refuse(why error) {
 	_ = l.SetWriteDeadline(time.Now().Add(time.Second))
 	_ = l.send(kindRefused, refusalOf(why))
 	_ = l.Close()
 }
 
-// Refusals are a letter, which says what kind of error it is, and a text.
+// A refusal is encoded as a letter for the kind of error, followed by text.
 var refusals = []struct {
 	letter byte
 	err    error

@@ -18,9 +18,9 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// Two worlds of one machine, each with the ranks of one node, as two programs would have them on a
-// body that both can use. They know of each other by the bootstrap alone. The one whose rank is
-// done first goes on for the other.
+// Two worlds on one machine, each with the ranks of one node, behave like two programs that share a
+// device. Only the bootstrap connects them. The first to finish continues to make progress for the
+// other.
 func TestTwoWorldsOfOneMachine(t *testing.T) {
 	sys, err := registry.Open(context.Background(), "ideal:?clock=wall", drivers.Options{Nodes: 2, MemoryBytes: 8 << 20})
 	require.NoError(t, err)
@@ -79,7 +79,7 @@ func TestTwoWorldsOfOneMachine(t *testing.T) {
 	}
 }
 
-// exchange sends every rank's bytes to every other, of eager and of long messages.
+// exchange sends eager and long messages from every rank to every other.
 func exchange(r *host.Rank) error {
 	for _, n := range []int{100, 100000} {
 		of := func(from, to int) []byte { return bytes.Repeat([]byte{byte(16*from + to + n)}, n) }
