@@ -156,12 +156,13 @@ func testCommandQueue(t *T) error {
 	return n.expect(regs.ATUStatus, uint64(c.Done))
 }
 
-// dead makes the memory of two pages of node 1 take one burst and then none.
+// dead makes the memory of two pages of node 1 take one burst and then none for 2^19 cycles, the time
+// in which the lowest rate drains a line.
 func (n *nic) dead(at uint64) error {
 	if err := n.needs(regs.NVMRate(0), "a write limiter"); err != nil {
 		return err
 	}
-	return n.set(write{regs.NVMBase(0), at}, write{regs.NVMEnd(0), at + 0x2000}, write{regs.NVMDepth(0), 64}, write{regs.NVMRate(0), 0})
+	return n.set(write{regs.NVMBase(0), at}, write{regs.NVMEnd(0), at + 0x2000}, write{regs.NVMDepth(0), 64}, write{regs.NVMRate(0), 1})
 }
 
 func (n *nic) revive() error {
@@ -190,7 +191,8 @@ func testDeadMemory(t *T) error {
 	if err := nics[0].send(regs.PioFields{DstNode: 1, DstVPID: b}, []byte("b")); err != nil {
 		return err
 	}
-	if _, err := quiesce(to.sys); err != nil {
+	var stop drivers.Stop
+	if err := to.sys.Run(to.sys.Now()+2000, &stop); err != nil { // not until all is quiet: that is when the memory has drained
 		return err
 	}
 	on := regs.MboxCtrlEnable | regs.MboxCtrlWindow

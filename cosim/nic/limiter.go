@@ -180,6 +180,7 @@ func (n *node) writeNVM(now drivers.Cycle, off uint32, i uint8, v uint64) bool {
 		n.nvmInUse = n.nvmInUse || n.nvm[i].first < n.nvm[i].behind
 	}
 	if w := &n.writes; w.held { // the burst that waits looks again
+		n.p.wheel.cancelFar(unitRMA, n.id-n.p.first)
 		w.until = now + 1
 		n.wake(unitRMA, 0)
 	}

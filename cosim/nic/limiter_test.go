@@ -136,6 +136,21 @@ func TestBurstBelongsToTheRangeOfItsFirstAddress(t *testing.T) {
 	require.EqualValues(t, regs.SlotBytes, r.reg(1, regs.NVMBytes(2)))
 }
 
+// When a range gets faster, the machine is quiet as soon as its buffer is empty, not when it would
+// have been with the old rate.
+func TestFasterRangeEndsTheWait(t *testing.T) {
+	r, _ := newSlowMailbox(t, 1, regs.SlotBytes)
+	for range 2 {
+		r.send(0, 3, 1, 5, make([]byte, 56))
+	}
+	r.run(r.Now() + 2000)
+	r.set(1, regs.NVMRate(2), nvmFullRate)
+	from := r.Now()
+	r.settle()
+	require.Less(t, r.Now()-from, drivers.Cycle(1000))
+	require.EqualValues(t, 2, r.reg(1, regs.MboxWP(5)))
+}
+
 // NVM_LEVEL is a cycle old and drains by 8 bytes per cycle at full rate.
 func TestLevelDrains(t *testing.T) {
 	s := nvmState{rate: nvmFullRate / 2, level: 64 << nvmFraction, at: 10}

@@ -2,6 +2,7 @@ package nic
 
 import (
 	"math/bits"
+	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
 )
@@ -69,6 +70,16 @@ func (w *wheel) bringNear(now drivers.Cycle) {
 	w.far, w.nextFar = w.far[:0], drivers.Forever
 	for _, f := range list {
 		w.wake(now, f.at, f.unit, f.node)
+	}
+}
+
+// cancelFar drops the wake-ups of a unit that are beyond the range of the wheel. One that is left
+// would do nothing, but the hardware would not be quiet before it.
+func (w *wheel) cancelFar(unit unitID, node int) {
+	w.far = slices.DeleteFunc(w.far, func(f farWake) bool { return f.unit == unit && f.node == node })
+	w.nextFar = drivers.Forever
+	for _, f := range w.far {
+		w.nextFar = min(w.nextFar, f.at)
 	}
 }
 
