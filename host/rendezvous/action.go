@@ -2,21 +2,21 @@ package rendezvous
 
 import "fmt"
 
-// A Do is what an [Action] asks of the caller.
+// A Do is the operation that an [Action] requests.
 type Do uint8
 
-// What there is to do.
+// Operations.
 const (
-	Tell     Do = iota + 1 // send Control to Peer; an RTS in the position of End's message among those to Peer
-	Register               // find and register memory for End; the answer is [Core.Registered]
-	Get                    // get Bytes from Remote to Local; the answer is [Core.Posted]
-	Put                    // put Bytes from Local to Remote; the answer is [Core.Posted]
-	Fence                  // get a byte from Remote into any memory; the answer is [Core.Posted]
-	Release                // End's memory is not needed any more; a good receive copies it out first
-	Complete               // End's request is over, with Err
-	Withdraw               // take Control.From's message of Peer back if it is unmatched; if so, call [Core.Withdrawn]
-	Forget                 // End is over, its request goes on without it; its memory, if it had some, was released
-	Unpost                 // End's receive is unmatched and must stay so; its Complete comes
+	Tell     Do = iota + 1 // send Control to Peer; an RTS takes the position of End's message among those to Peer
+	Register               // find and register memory for End; answer with [Core.Registered]
+	Get                    // get Bytes from Remote to Local; answer with [Core.Posted]
+	Put                    // put Bytes from Local to Remote; answer with [Core.Posted]
+	Fence                  // get a byte from Remote into any memory; answer with [Core.Posted]
+	Release                // release End's memory; a successful receive first copies the message out of it
+	Complete               // complete End's request with Err
+	Withdraw               // withdraw message Control.From of Peer if it is unmatched; if so, call [Core.Withdrawn]
+	Forget                 // forget End; its request continues without it, its memory has been released
+	Unpost                 // remove End's unmatched receive from the matching queue; its Complete follows
 )
 
 func (d Do) String() string {
@@ -26,12 +26,13 @@ func (d Do) String() string {
 	return fmt.Sprintf("Do(%d)", uint8(d))
 }
 
-// A Class says how much a [Register] is worth.
+// A Class is the priority of a [Register].
 type Class uint8
 
-// The classes. Early is a send that nobody has asked for yet, or a receive whose message nobody
-// knows of: it goes on without memory if there is none to spare. What is kept for Late and Received
-// must not be given to it, nor what is kept for one to the other: see Register in doc.go.
+// The classes. Early is a send that no receive has matched yet, or an offer for a message that has
+// not arrived: it continues without memory if none is available. Memory reserved for Late and
+// Received must not be given to Early, nor memory reserved for one of them to the other: see
+// Register in doc.go.
 const (
 	Early Class = iota
 	Late
@@ -41,8 +42,8 @@ const (
 
 func (c Class) String() string { return [...]string{"early", "late", "received"}[c] }
 
-// An Action is something that the core asks its caller to do. It is valid until the core is
-// called again.
+// An Action is an operation that the core requests from its caller. It is valid until the next call
+// of the core.
 type Action struct {
 	Do            Do
 	Class         Class
@@ -54,7 +55,7 @@ type Action struct {
 	Err           error
 }
 
-// A fifo is a queue that keeps its memory.
+// A fifo is a queue that reuses its memory.
 type fifo[T any] struct {
 	list []T
 	head int
@@ -83,7 +84,7 @@ func (f *fifo[T]) pop() T {
 	return v
 }
 
-// unpop puts a value in front of the others.
+// unpop puts a value back in front of the others.
 func (f *fifo[T]) unpop(v T) {
 	if f.head > 0 {
 		f.head--
@@ -95,7 +96,7 @@ func (f *fifo[T]) unpop(v T) {
 	f.list[0] = v
 }
 
-// all are the queue's values in order.
+// all returns the values in order.
 func (f *fifo[T]) all() []T { return f.list[f.head:] }
 
 func drop[T comparable](f *fifo[T], v T) bool {

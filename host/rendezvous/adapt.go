@@ -1,17 +1,17 @@
 package rendezvous
 
-// Adaptation stops RTRs to a peer that does not use them, and finds out when it would again (SPEC,
-// section 4.2.6). The receiver sees what becomes of each: a claim says which one it uses. So no
-// flag has to travel.
+// Adaptation stops sending RTRs to a peer that does not use them, and probes from time to time
+// whether it would (SPEC, section 4.2.6). No flag is transmitted: a claim names the RTR that it
+// uses, so the receiver sees the outcome of each.
 type Adaptation struct {
-	Always    bool // there is none: RTRs go on whatever becomes of them
-	Window    int  // RTRs that are judged together
-	Threshold int  // percent of them that must be used
-	Pause     int  // receives without an RTR before one is tried again; doubles with each that is in vain
-	LongPause int  // and goes up to that
+	Always    bool // no adaptation: keep sending RTRs even if they miss
+	Window    int  // number of RTRs evaluated together
+	Threshold int  // percentage of them that must be used
+	Pause     int  // receives without an RTR before a probe; doubles after each unused probe
+	LongPause int  // upper limit of Pause
 }
 
-// The paper's threshold is 80 %, section 4.4.2; it gives no window.
+// The threshold of 80 % is the paper's (section 4.4.2), which gives no window.
 const (
 	defaultWindow    = 8
 	defaultThreshold = 80
@@ -29,15 +29,15 @@ func (a *Adaptation) complete() {
 	}
 }
 
-// fate is what has become of the RTRs to a peer.
+// fate is the outcome history of the RTRs to a peer.
 type fate struct {
-	used, of int  // in this window
+	used, of int  // in the current window
 	stopped  bool // too few were used
-	pause    int  // receives between two tries; 0: it was never stopped
-	left     int  // receives until the next
+	pause    int  // receives between two probes; 0: never stopped
+	left     int  // receives until the next probe
 }
 
-// may tells whether a receive may send an RTR, and whether that is a try in a pause.
+// may reports whether a receive may send an RTR, and whether that RTR is a probe during a pause.
 func (f *fate) may() (ok, try bool) {
 	if f.stopped && f.left > 0 {
 		f.left--
@@ -47,7 +47,7 @@ func (f *fate) may() (ok, try bool) {
 	return true, f.stopped
 }
 
-// Pauses tells whether RTRs to a peer have stopped, and the next receive from it sends none.
+// Pauses reports whether the next receive from a peer sends no RTR because too few were used.
 func (c *Core) Pauses(peer int) bool {
 	if c.spec == nil || peer >= len(c.pairs) || c.pairs[peer] == nil {
 		return false
@@ -56,7 +56,8 @@ func (c *Core) Pauses(peer int) bool {
 	return f.stopped && f.left > 0
 }
 
-// was says what has become of an RTR. In a pause that counts for nothing of those sent before it.
+// was records the outcome of an RTR. During a pause only the outcome of the probe counts, not of
+// RTRs sent before.
 func (f *fate) was(used, try bool, a *Adaptation) {
 	switch {
 	case a.Always:
@@ -85,7 +86,7 @@ func (f *fate) was(used, try bool, a *Adaptation) {
 	f.stop(a)
 }
 
-// stop goes on without RTRs for a while, longer each time.
+// stop pauses RTRs, each time for longer up to the limit.
 func (f *fate) stop(a *Adaptation) {
 	f.stopped = true
 	f.pause = min(max(2*f.pause, a.Pause), max(a.Pause, a.LongPause))

@@ -4,16 +4,16 @@ import (
 	"github.com/nicloop/nicloop/drivers/peererror"
 )
 
-// addressEnd is behind the last address that the hardware has: NLAs have 48 bits.
+// addressEnd is the end of the NLA address space (48 bits).
 const addressEnd = 1 << 48
 
-// mostRTRs of one counter may be out. A peer sends at most maxOffers at a time; of those sent
-// earlier the ones that were overtaken can still be here.
+// mostRTRs limits the RTRs held in one counter. A peer has at most maxOffers outstanding; RTRs that
+// it sent earlier and that missed can still be queued here.
 const mostRTRs = 4 * (maxOffers + 1)
 
-// Allowed checks a control message from a peer before Hear, Receive or Matched takes it: what
-// follows relies on it. announces: its header says that it stands for a message of the application.
-// A message about a transfer that has ended is allowed, since both may have crossed.
+// Allowed validates a control message from a peer before Hear, Receive or Matched, which rely on
+// it. announces is true if the message's header announces an application message. Messages about
+// finished transfers are allowed, because they may cross the message that ended it.
 func (c *Core) Allowed(from int, m Control, announces bool) error {
 	bad := func(field string, value any, expected string, args ...any) error {
 		return peererror.BadField(from, field+" of "+article(m.Kind), value, expected, args...)
@@ -26,7 +26,7 @@ func (c *Core) Allowed(from int, m Control, announces bool) error {
 	}
 	switch m.Kind {
 	case RTS:
-		// What travels by speculation is announced as a claim, or as an RGET.
+		// speculative transfers are announced by a Claim, or as RGET
 		if m.Protocol == numberSpec || !c.follow(new(End), m.Protocol) {
 			return bad("protocol", m.Protocol, "one that a receiver can follow")
 		}

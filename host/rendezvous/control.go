@@ -5,15 +5,15 @@ import (
 	"fmt"
 )
 
-// An ID names one end of a transfer in messages: an index and how often that was given out.
-// Sends and receives have indexes of their own, so that neither can take those the other
-// needs to make progress. No transfer has ID 0.
+// An ID identifies one end of a transfer in messages: an index and a generation. Sends and receives
+// have separate index spaces, so that neither can exhaust the indices that the other needs to make
+// progress. No transfer has ID 0.
 type ID uint32
 
 const (
 	indexBits   = 15
 	receiveFlag = 1 << indexBits
-	// MaxIDs is the most transfers of one direction that can be named at a time.
+	// MaxIDs is the maximum number of concurrent transfers per direction.
 	MaxIDs = 1 << indexBits
 )
 
@@ -29,7 +29,7 @@ func (id ID) index() int         { return int(id & (receiveFlag - 1)) }
 func (id ID) receive() bool      { return id&receiveFlag != 0 }
 func (id ID) generation() uint16 { return uint16(id >> 16) }
 
-// String is "s3.1" for the first use of the send with index 3, "r…" for a receive.
+// String returns "s3.1" for the first use of the send with index 3, "r…" for a receive.
 func (id ID) String() string {
 	if id == 0 {
 		return "-"
@@ -41,21 +41,21 @@ func (id ID) String() string {
 	return fmt.Sprintf("%s%d.%d", role, id.index(), id.generation())
 }
 
-// A Kind is what a control message says.
+// A Kind is the type of a control message.
 type Kind uint8
 
-// The kinds. A protocol may have more, from FirstFree on: they are given to its Hear.
+// The kinds. Protocols may define further kinds from FirstFree on, which are passed to their Hear.
 const (
-	RTS     Kind = iota + 1 // a message waits at its sender; matched like any message
-	CTS                     // the receiver is ready: send, or say where it lies
+	RTS     Kind = iota + 1 // request to send: announces a message; matched like any message
+	CTS                     // clear to send: the receiver asks for the bytes or for their address
 	Ready                   // the sender is ready: its address
-	FIN                     // the transfer is over, well or not
-	Abort                   // the receiver gives up; the sender, who moves the bytes, ends it
-	Cancel                  // the sender wants its message back if nobody has received it
-	RTR                     // a receive waits: where message To+Detail of its counter may be put
-	Claim                   // a message waits at its sender, who puts it where an RTR has said; matched like any message
-	Revoke                  // the receiver wants its RTRs back
-	Revoked                 // they are not used any more; comes behind all claims that were made before it
+	FIN                     // the transfer has ended, successfully or not
+	Abort                   // the receiver gives up; the sender, which moves the bytes, ends the transfer
+	Cancel                  // the sender withdraws its message unless a receive has matched it
+	RTR                     // ready to receive: message To+Detail of its counter may be put to an address
+	Claim                   // announces a message that is put to the address of an RTR; matched like any message
+	Revoke                  // the receiver withdraws its RTRs
+	Revoked                 // confirms Revoke: its RTRs are no longer used; follows all claims made before
 	FirstFree
 )
 
@@ -66,16 +66,16 @@ func (k Kind) String() string {
 	return fmt.Sprintf("Kind(%d)", uint8(k))
 }
 
-// A Control is a message about a transfer.
+// A Control is a control message of a transfer.
 type Control struct {
 	Kind     Kind
-	Protocol uint8 // of an RTS: which one
+	Protocol uint8 // of an RTS
 	Code     Code  // of a FIN
-	Detail   uint8 // of a FIN with a fault: the hardware's number
-	From, To ID    // the transfer at the sender and at the receiver of this message
+	Detail   uint8 // of a FIN after a fault: the fault code of the hardware
+	From, To ID    // IDs of the transfer at the sender and at the receiver of this message
 	Address  uint64
 	Bytes    uint32
-	Envelope Envelope // of what speculation says; not in Put, for the header of a message has it
+	Envelope Envelope // used by speculation; not encoded by Put, because it is in the message header
 }
 
 // ControlBytes is the size of a control message.
@@ -90,7 +90,7 @@ type Control struct {
 //	23 detail   uint8
 const ControlBytes = 24
 
-// Put writes the message to b, little endian.
+// Put encodes the message in b, little endian.
 func (c Control) Put(b []byte) {
 	binary.LittleEndian.PutUint32(b[0:], uint32(c.From))
 	binary.LittleEndian.PutUint32(b[4:], uint32(c.To))
@@ -99,7 +99,7 @@ func (c Control) Put(b []byte) {
 	b[20], b[21], b[22], b[23] = uint8(c.Kind), c.Protocol, uint8(c.Code), c.Detail
 }
 
-// Parse reads what Put wrote.
+// Parse decodes a message encoded by Put.
 func Parse(b []byte) (Control, error) {
 	if len(b) != ControlBytes {
 		return Control{}, fmt.Errorf("rendezvous: control message of %d bytes, expected %d", len(b), ControlBytes)

@@ -5,69 +5,69 @@ import "fmt"
 // Time is in the caller's unit.
 type Time = int64
 
-// Never is no time.
+// Never is later than any time.
 const Never Time = 1<<63 - 1
 
-// Config is what a rank's core works by.
+// Config configures the core of a rank.
 type Config struct {
-	Protocols []Protocol // those that it can follow
-	Choose    Policy     // of messages that it sends
-	IDs       int        // sends, and receives, that may be named at a time; 0: MaxIDs
-	// Retry is when memory or a descriptor that was refused with ErrAgain is asked for again;
-	// Patience is after how long of that a transfer fails.
+	Protocols []Protocol // protocols that it can follow
+	Choose    Policy     // chooses the protocol of each message to send
+	IDs       int        // limit of concurrent IDs, for sends and for receives; 0: MaxIDs
+	// Retry is the interval of retries after ErrAgain for memory or a descriptor; Patience is the
+	// time after which the transfer fails.
 	Retry, Patience Time
-	// Speculation has receives tell their senders of memory; nil: they do not, and what peers tell is
-	// not used. RGET and RPUT must be known.
+	// Speculation lets receives send RTRs; nil: no RTRs are sent, and those of peers are ignored.
+	// It requires RGET and RPUT in Protocols.
 	Speculation *Speculation
 }
 
-// Stats count what a core saw.
+// Stats are the counters of a core.
 type Stats struct {
-	Stale  uint64 // control messages about transfers that were over
-	Queued uint64 // transfers that had to wait for an ID or for memory
+	Stale  uint64 // control messages about finished transfers
+	Queued uint64 // transfers that waited for an ID or for memory
 
 	Offered uint64 // RTRs sent
-	Used    uint64 // of those, used by their message
-	Claimed uint64 // messages put where an RTR had said
-	Crossed uint64 // RTRs for messages that had been told of before they came
+	Used    uint64 // RTRs used by their message
+	Claimed uint64 // messages put to the address of an RTR
+	Crossed uint64 // RTRs that crossed the RTS of their message
 }
 
 // A Core is the rendezvous state of one rank.
 type Core struct {
 	cfg        Config
-	ids        [2]names // of sends, of receives
-	ends       []*End   // by ref; those of spare are not in use
+	ids        [2]names // for sends and for receives
+	ends       []*End   // by ref; those listed in spare are free
 	spare      []int32
-	gone       int32 // the end whose Complete or Forget was given out last, or -1
+	gone       int32 // the end of the last Complete or Forget, recycled by the next call; or -1
 	unnamed    [2]fifo[*End]
-	waiting    [classes]fifo[*End] // for memory; of Early nobody waits
-	moving     []fifo[*End]        // with operations to post, round-robin, by protocol
-	next       int                 // the protocol that is looked at first
-	posting    *End                // of which an operation was given out and not answered
+	waiting    [classes]fifo[*End] // waiting for memory; Early never waits
+	moving     []fifo[*End]        // ends with operations to post, by protocol, round-robin
+	next       int                 // protocol to consider first
+	posting    *End                // end of an operation that awaits Posted
 	actions    fifo[Action]
-	under      []int // operations under way, by protocol
-	registered int   // ends that have memory
-	blocked    bool  // the last operation found no room
+	under      []int // operations in flight, by protocol
+	registered int   // ends with registered memory
+	blocked    bool  // the last operation was refused for want of a descriptor
 	now        Time
 	retryAt    Time
 	stats      Stats
 	spec       *Speculation
-	pairs      []*pair // by peer; nil: nothing has happened
-	offers     int     // ends of receives that nothing has matched
+	pairs      []*pair // by peer; nil: no traffic yet
+	offers     int     // ends of unmatched receives
 }
 
-// names are the IDs of one direction.
+// names manages the IDs of one direction.
 type names struct {
-	list []name // as many as were ever in use at a time
+	list []name // grows to the maximum number in use
 	free fifo[int]
 }
 
 type name struct {
-	generation uint16 // of the present or the last use
+	generation uint16 // of the current or the last use
 	end        *End
 }
 
-// New makes the core of one rank.
+// New creates the core of a rank.
 func New(cfg Config) *Core {
 	if cfg.IDs == 0 {
 		cfg.IDs = MaxIDs
@@ -88,10 +88,10 @@ func New(cfg Config) *Core {
 	return c
 }
 
-// Stats gives the counters.
+// Stats returns the counters.
 func (c *Core) Stats() Stats { return c.stats }
 
-// Live counts the transfers that are under way.
+// Live counts the transfers in progress.
 func (c *Core) Live() int {
 	n := len(c.ends) - len(c.spare)
 	if c.gone >= 0 {
@@ -100,7 +100,7 @@ func (c *Core) Live() int {
 	return n
 }
 
-// Send begins to send a message. Its RTS comes as an action, in the order of the sends.
+// Send starts to send a message. Its RTS follows as an action; RTSs keep the order of the sends.
 func (c *Core) Send(m Message, user any) *End {
 	e := c.begin(m.Peer, m.Bytes, user)
 	e.send, e.blocks, e.env = true, m.Blocks, m.Envelope
@@ -112,7 +112,7 @@ func (c *Core) Send(m Message, user any) *End {
 	return e
 }
 
-// Receive takes the message of an RTS that a receive with room for so many bytes has matched.
+// Receive accepts the message of an RTS that was matched by a receive with the given room in bytes.
 func (c *Core) Receive(peer int, rts Control, room int, user any) *End {
 	e := c.begin(peer, min(int(rts.Bytes), room), user)
 	e.other, e.remote = rts.From, rts.Address
@@ -128,7 +128,7 @@ func (c *Core) Receive(peer int, rts Control, room int, user any) *End {
 	return e
 }
 
-// unknown: a message that wants to travel in a way that nobody here has spoken of.
+// unknown rejects a message with a protocol that this core cannot follow.
 func unknown(m Control) *Error {
 	err := fmt.Errorf("an RTS of protocol %d", m.Protocol)
 	if m.Kind == Claim {
@@ -137,7 +137,7 @@ func unknown(m Control) *Error {
 	return &Error{Code: Unknown, Here: true, Cause: err}
 }
 
-// Hear takes a control message other than an RTS or a claim.
+// Hear processes a control message other than an RTS or a claim.
 func (c *Core) Hear(from int, m Control) {
 	switch m.Kind {
 	case Cancel:
@@ -173,8 +173,8 @@ func (c *Core) Hear(from int, m Control) {
 	}
 }
 
-// cancelled: the sender wants a message back. One that was received stays so, and its transfer
-// takes its course.
+// cancelled handles a Cancel of the sender. A message that was already matched is not withdrawn;
+// its transfer continues.
 func (c *Core) cancelled(from int, m Control) {
 	for _, e := range c.ends {
 		if e.live && !e.send && e.peer == from && e.other == m.From {
@@ -184,13 +184,13 @@ func (c *Core) cancelled(from int, m Control) {
 	c.do(Action{Do: Withdraw, Peer: from, Control: m})
 }
 
-// Withdrawn answers a Withdraw that has found the message.
+// Withdrawn answers a Withdraw that found the message.
 func (c *Core) Withdrawn(peer int, id ID) {
 	c.do(Action{Do: Tell, Peer: peer, Control: Control{Kind: FIN, To: id, Code: Cancelled}})
 }
 
-// Cancel gives a transfer up if that is possible: a send that nobody has received, a receive
-// wherever it stands. Its request ends as it always does.
+// Cancel cancels a transfer if possible: a send until a receive has matched it, a receive at any
+// time. Its request completes as usual.
 func (c *Core) Cancel(e *End) {
 	switch {
 	case !e.live || e.err != nil || e.asked:
@@ -199,7 +199,7 @@ func (c *Core) Cancel(e *End) {
 	case !e.send:
 		e.asked = true
 		if e.told && e.protocol.Pushes() {
-			e.Tell(Abort) // the sender may be writing here
+			e.Tell(Abort) // the sender may be writing to this memory
 			return
 		}
 		e.fail(&Error{Code: Cancelled, Here: true})
@@ -215,7 +215,7 @@ func (c *Core) Cancel(e *End) {
 	}
 }
 
-// Tick says what time it is: what was refused may be asked for again.
+// Tick sets the current time, which may make retries due.
 func (c *Core) Tick(now Time) {
 	c.now = now
 	if now < c.retryAt {
@@ -225,10 +225,10 @@ func (c *Core) Tick(now Time) {
 	c.askAgain()
 }
 
-// Deadline is when Tick has something to do.
+// Deadline is the time of the next retry.
 func (c *Core) Deadline() Time { return c.retryAt }
 
-// Next gives the next thing to do, if there is one.
+// Next returns the next action, if there is one.
 func (c *Core) Next() (Action, bool) {
 	if c.gone >= 0 {
 		*c.ends[c.gone] = End{core: c, ref: c.gone}
@@ -250,7 +250,7 @@ func (c *Core) Next() (Action, bool) {
 
 func (c *Core) do(a Action) { c.actions.push(a) }
 
-// begin takes a record.
+// begin allocates an end.
 func (c *Core) begin(peer, bytes int, user any) *End {
 	if n := len(c.spare); n > 0 {
 		e := c.ends[c.spare[n-1]]
@@ -263,7 +263,7 @@ func (c *Core) begin(peer, bytes int, user any) *End {
 	return e
 }
 
-// follow has an end follow a protocol, if it is known.
+// follow sets the protocol of an end; false: unknown.
 func (c *Core) follow(e *End, number uint8) bool {
 	for i, p := range c.cfg.Protocols {
 		if p.Number() == number {
@@ -283,7 +283,7 @@ func direction(receive bool) int {
 	return 0
 }
 
-// wantName gives an end a name and starts it, or has it wait behind those that came before it.
+// wantName queues an end for a name. If one is free, the end starts immediately.
 func (c *Core) wantName(e *End) {
 	q := &c.unnamed[direction(!e.send)]
 	if q.push(e); !c.giveNames(!e.send) {
@@ -291,8 +291,8 @@ func (c *Core) wantName(e *End) {
 	}
 }
 
-// giveNames starts those that wait for a name as far as there are some; it tells whether all have
-// one.
+// giveNames gives free names to waiting ends in order and starts them. It reports whether none is
+// left waiting.
 func (c *Core) giveNames(receive bool) bool {
 	d := direction(receive)
 	q, n := &c.unnamed[d], &c.ids[d]
@@ -310,7 +310,7 @@ func (c *Core) giveNames(receive bool) bool {
 	return true
 }
 
-// take gives an index of which nobody has the name.
+// take allocates an index.
 func (n *names) take(most int) (index int, ok bool) {
 	if n.free.len() > 0 {
 		return n.free.pop(), true
@@ -341,7 +341,7 @@ func (c *Core) find(id ID) *End {
 	return n.list[id.index()].end
 }
 
-// freeName takes an end's name back.
+// freeName releases an end's name.
 func (c *Core) freeName(e *End) {
 	d := direction(!e.send)
 	if e.id == 0 {

@@ -12,7 +12,7 @@ func newCore(ids int, p Protocol) *Core {
 	return New(Config{Protocols: []Protocol{RGET, RPUT, NewChunked(2, 1)}, Choose: Always(p), IDs: ids, Retry: 10, Patience: 25})
 }
 
-// take gives the actions that there are; each Register is answered by registered, each operation by
+// take returns all pending actions. Each Register is answered by registered, each operation by
 // posted.
 func take(c *Core, registered, posted func(Action) error) (list []Action) {
 	for a, ok := c.Next(); ok; a, ok = c.Next() {
@@ -32,7 +32,7 @@ func yes(Action) error   { return nil }
 func again(Action) error { return ErrAgain }
 func full(Action) error  { return ErrFull }
 
-// dos are the names of what is to be done, in order.
+// dos returns the names of the requested operations, in order.
 func dos(list []Action) (names []string) {
 	for _, a := range list {
 		s := a.Do.String()
@@ -44,8 +44,8 @@ func dos(list []Action) (names []string) {
 	return names
 }
 
-// Those that wait for memory get it in the order in which they asked, also when it is refused
-// again and again, and when one of them goes away.
+// TestMemoryIsGivenInOrder: memory is granted in the order of requests, also after repeated
+// refusals and when a waiting end goes away.
 func TestMemoryIsGivenInOrder(t *testing.T) {
 	c := newCore(0, RGET)
 	var ends []*End
@@ -71,7 +71,8 @@ func TestMemoryIsGivenInOrder(t *testing.T) {
 	require.EqualValues(t, 3, c.Stats().Queued)
 }
 
-// A transfer that is refused memory for too long fails at both ends, and the next one is served.
+// TestPatience: a transfer that is refused memory for too long fails at both ends, and the next one
+// is served.
 func TestPatience(t *testing.T) {
 	c := newCore(0, RPUT)
 	a := c.Receive(1, Control{Kind: RTS, Protocol: 2, From: makeID(0, 1, false), Bytes: 4}, 4, "a")
@@ -94,7 +95,8 @@ func TestPatience(t *testing.T) {
 	require.EqualError(t, last[2].Err, "rendezvous with rank 1, found here: "+ErrMemory.Error()+": "+ErrAgain.Error())
 }
 
-// Without anything that could give memory back, waiting for it would be for ever.
+// TestFullForGood: if no transfer holds memory, ErrFull fails the transfer instead of waiting
+// forever.
 func TestFullForGood(t *testing.T) {
 	c := newCore(0, RGET)
 	c.Receive(1, Control{Kind: RTS, Protocol: 1, From: makeID(0, 1, false), Address: 7, Bytes: 4}, 4, 0)
@@ -104,7 +106,7 @@ func TestFullForGood(t *testing.T) {
 	require.Zero(t, c.Live())
 }
 
-// An early send leaves memory to those that wait for it.
+// TestEarlySendsDoNotOvertake: an early send does not take memory that others wait for.
 func TestEarlySendsDoNotOvertake(t *testing.T) {
 	c := newCore(0, RGET)
 	c.Receive(1, Control{Kind: RTS, Protocol: 1, From: makeID(0, 1, false), Address: 7, Bytes: 4}, 4, 0)
@@ -115,7 +117,8 @@ func TestEarlySendsDoNotOvertake(t *testing.T) {
 	require.Zero(t, last[0].Control.Address)
 }
 
-// Chunks of several messages alternate, also after a shortage of descriptors.
+// TestOperationsAlternate: chunks of several messages alternate, also after a shortage of
+// descriptors.
 func TestOperationsAlternate(t *testing.T) {
 	c := New(Config{Protocols: []Protocol{NewChunked(2, 8)}, Choose: Always(RGET), Retry: 10})
 	for i := range 3 {
@@ -132,7 +135,7 @@ func TestOperationsAlternate(t *testing.T) {
 	}
 	list := take(c, yes, posted)
 	require.Equal(t, []int{0, 1}, order)
-	require.Equal(t, Never, c.Deadline()) // what is under way makes room
+	require.Equal(t, Never, c.Deadline()) // operations in flight make room
 	room = 1
 	c.Done(list[len(list)-3].End, Get, 2, nil)
 	take(c, yes, posted)
@@ -143,7 +146,7 @@ func TestOperationsAlternate(t *testing.T) {
 	room = 0
 	c.Done(list[len(list)-1].End, Get, 2, nil)
 	take(c, yes, posted)
-	require.EqualValues(t, 10, c.Deadline()) // nothing is
+	require.EqualValues(t, 10, c.Deadline()) // nothing is in flight
 	c.Tick(9)
 	require.Empty(t, take(c, yes, posted))
 	room = 9
@@ -152,8 +155,8 @@ func TestOperationsAlternate(t *testing.T) {
 	require.Equal(t, []int{0, 1, 2, 0, 1, 2}, order)
 }
 
-// A message of more than MaxStep takes several operations; only the last put is followed by a
-// fence.
+// TestLongSteps: a message longer than MaxStep takes several operations; only the last put is
+// followed by a fence.
 func TestLongSteps(t *testing.T) {
 	c := newCore(0, RPUT)
 	e := c.Send(Message{Peer: 1, Bytes: MaxStep + 5}, nil)
@@ -176,7 +179,7 @@ func TestUnknownProtocol(t *testing.T) {
 	require.ErrorContains(t, list[1].Err, "an RTS of protocol 99")
 }
 
-// What the other end says of a transfer that is over, or that is not with it, changes nothing.
+// TestStale: messages about a finished transfer, or from an unrelated peer, have no effect.
 func TestStale(t *testing.T) {
 	c := newCore(0, RGET)
 	e := c.Send(Message{Peer: 1, Bytes: 4}, nil)
@@ -184,7 +187,7 @@ func TestStale(t *testing.T) {
 	id := e.ID()
 	for _, m := range []Control{
 		{Kind: FIN, To: makeID(0, 9, false)}, {Kind: FIN, To: makeID(7, 1, false)}, {Kind: FIN, To: makeID(0, 1, true)},
-		{Kind: Ready, To: id}, {Kind: FirstFree, To: id}, {Kind: CTS, To: id}, // it has told its address
+		{Kind: Ready, To: id}, {Kind: FirstFree, To: id}, {Kind: CTS, To: id}, // it has sent its address
 	} {
 		c.Hear(1, m)
 	}
@@ -199,7 +202,7 @@ func TestStale(t *testing.T) {
 	require.EqualValues(t, 8, c.Stats().Stale)
 }
 
-// Who moves the bytes knows when that is over, and need not be told.
+// TestMoverIsNotTold: the end that moves the bytes ignores a FIN of success.
 func TestMoverIsNotTold(t *testing.T) {
 	c := newCore(0, RGET)
 	e := c.Receive(1, Control{Kind: RTS, Protocol: 1, From: makeID(0, 1, false), Address: 7, Bytes: 4}, 4, nil)
@@ -207,13 +210,13 @@ func TestMoverIsNotTold(t *testing.T) {
 	c.Hear(1, Control{Kind: FIN, To: e.ID()})
 	require.Empty(t, take(c, yes, yes))
 	require.EqualValues(t, 1, c.Stats().Stale)
-	c.Hear(1, Control{Kind: FIN, To: e.ID(), Code: Cancelled}) // that ends it when its get is over
+	c.Hear(1, Control{Kind: FIN, To: e.ID(), Code: Cancelled}) // ends it after the completion of its get
 	require.Empty(t, take(c, yes, yes))
 	c.Done(e, Get, 4, nil)
 	require.Equal(t, []string{"release", "complete"}, dos(take(c, yes, yes)))
 }
 
-// An index that was used so often that its generation begins again does not get ID 0.
+// TestGenerationsGoRound: a generation that wraps around does not yield ID 0.
 func TestGenerationsGoRound(t *testing.T) {
 	c := newCore(1, RGET)
 	seen := ID(0)
@@ -245,7 +248,7 @@ func TestFaultsNameTheirNumber(t *testing.T) {
 	require.ErrorIs(t, list[2].Err, cause)
 }
 
-// A policy chooses message by message; the receiver follows what the RTS says.
+// TestPolicy: the policy chooses per message; the receiver follows the RTS.
 func TestPolicy(t *testing.T) {
 	c := New(Config{Protocols: []Protocol{RGET, RPUT}, Choose: func(m Message) Protocol {
 		if m.Reachable && m.Bytes > 10 && m.Hint == 0 {
@@ -266,7 +269,8 @@ func TestPolicy(t *testing.T) {
 	}
 }
 
-// Once a core has had its largest number of transfers, another message allocates nothing.
+// TestNoAllocationOnceWarm: a core does not allocate after it has reached its maximum number of
+// transfers.
 func TestNoAllocationOnceWarm(t *testing.T) {
 	for _, p := range []Protocol{RGET, RPUT} {
 		sender, receiver := newCore(0, p), newCore(0, p)

@@ -2,42 +2,42 @@ package rendezvous
 
 import "slices"
 
-// An Envelope is what the messages of a pair are matched by.
+// An Envelope holds the matching fields of the messages of a pair.
 type Envelope struct {
 	Tag  int32
 	Comm uint16
 }
 
-// A pair is what a rank that speculates knows of its messages to a peer and from it.
+// A pair is the speculation state of a rank for one peer, in both directions.
 type pair struct {
 	counters []counter
-	offers   int // of this rank, out to the peer
+	offers   int // of this rank, outstanding at the peer
 	fate     fate
 }
 
-// A counter counts the messages of some envelopes, at both ends alike: so an RTR can say which
-// message it is for, and neither a message that crosses it nor an eager one leaves a doubt.
+// A counter numbers the messages of some envelopes identically at both ends. An RTR names a message
+// by its number, so it is unambiguous even if a message crosses it or is sent eagerly.
 type counter struct {
-	sent uint64   // messages to the peer that were begun
-	last Envelope // of the latest of them
-	run  uint64   // the first one since which all have had that
-	rtrs []rtr    // from the peer, for messages that have not been started
+	sent uint64   // messages to the peer that were started
+	last Envelope // envelope of the latest of them
+	run  uint64   // number of the first message of the current run with that envelope
+	rtrs []rtr    // from the peer, for messages not yet started
 
 	seen     uint64 // messages from the peer
-	offers   []*End // receives whose RTRs are out, the oldest first, all of one envelope
-	revoking bool   // those RTRs were asked back
+	offers   []*End // receives with outstanding RTRs, oldest first, all with one envelope
+	revoking bool   // a Revoke is outstanding
 }
 
-// An rtr is where a message may be put.
+// An rtr is an address to which a message may be put.
 type rtr struct {
-	number  uint64 // of the message in its counter
+	number  uint64 // number of the message in its counter
 	env     Envelope
 	id      ID
 	address uint64
 	room    int
 }
 
-// pair gives what is known of a peer.
+// pair returns the state for a peer, created on first use.
 func (c *Core) pair(peer int) *pair {
 	for peer >= len(c.pairs) {
 		c.pairs = append(c.pairs, nil)
@@ -48,31 +48,29 @@ func (c *Core) pair(peer int) *pair {
 	return c.pairs[peer]
 }
 
-// counter is where messages with an envelope are counted. Neighbouring tags have counters of their
-// own.
+// counter selects the counter of an envelope. Adjacent tags use different counters.
 func (p *pair) counter(env Envelope) *counter {
 	return &p.counters[(uint32(env.Tag)+uint32(env.Comm)*0x9e37)%uint32(len(p.counters))]
 }
 
-// Sent counts a message to a peer that carries its own bytes, when it takes its position.
+// Sent counts an eager message to a peer when it takes its position.
 func (c *Core) Sent(peer int, env Envelope) {
 	if c.spec == nil {
 		return
 	}
-	c.pair(peer).counter(env).take(c.count(peer, env)) // a mispredicted RTR
+	c.pair(peer).counter(env).take(c.count(peer, env)) // an RTR for it is mispredicted
 }
 
-// Came counts a message from a peer, before it is matched: an RTS, a claim, or one that carries its
-// own bytes.
+// Came counts a message from a peer before matching: an RTS, a claim or an eager message.
 func (c *Core) Came(peer int, env Envelope) {
 	if c.spec != nil {
 		c.pair(peer).counter(env).seen++
 	}
 }
 
-// count gives a message to a peer its number. An RTR is for a message behind others of the same
-// envelope: one of another envelope in their counter makes the numbers wrong that RTRs have for
-// those behind it.
+// count numbers a message to a peer. RTRs assume that the messages before theirs have the same
+// envelope; a message with another envelope in the same counter invalidates the numbers of RTRs for
+// later messages.
 func (c *Core) count(peer int, env Envelope) uint64 {
 	l := c.pair(peer).counter(env)
 	n := l.sent
@@ -84,8 +82,8 @@ func (c *Core) count(peer int, env Envelope) uint64 {
 	return n
 }
 
-// uncount takes back a message that will not come: its peer counts those behind it as if it had
-// never been. They all wait for names, too, or carry their own bytes.
+// uncount removes a cancelled message from the numbering, because its peer will never count it. All
+// later messages of the counter are either waiting for names, too, or eager.
 func (c *Core) uncount(e *End) {
 	l := c.pair(e.peer).counter(e.env)
 	l.sent--
@@ -101,7 +99,7 @@ func (c *Core) uncount(e *End) {
 	}
 }
 
-// take gives the RTR for a message, which nobody else can use.
+// take removes and returns the RTR of a message.
 func (l *counter) take(number uint64) (r rtr) {
 	for i := range l.rtrs {
 		if l.rtrs[i].number == number {
@@ -113,8 +111,9 @@ func (l *counter) take(number uint64) (r rtr) {
 	return r
 }
 
-// offered keeps an RTR for its message, if that has not been started and the number is right: the
-// receiver had seen so many messages, and those since then must all have been of this envelope.
+// offered stores an RTR for its message. It is discarded if the message has been announced already,
+// or if the number is not reliable: since the SEEN messages that the receiver had counted, all
+// messages of the counter must have the same envelope.
 func (c *Core) offered(from int, m Control) {
 	if c.spec == nil {
 		c.stats.Stale++
@@ -133,7 +132,8 @@ func (c *Core) offered(from int, m Control) {
 	}
 }
 
-// waits tells whether a message that was begun has no name yet, and so can still be put.
+// waits reports whether a message that was started has no name yet, so that it can still use an
+// RTR.
 func (c *Core) waits(peer int, env Envelope, number uint64) bool {
 	for _, e := range c.unnamed[0].all() {
 		if e.peer == peer && e.env == env && e.number == number {
@@ -143,7 +143,7 @@ func (c *Core) waits(peer int, env Envelope, number uint64) bool {
 	return false
 }
 
-// giveBackRTRs answers a Revoke. Claims are in front of the answer.
+// giveBackRTRs answers a Revoke. The answer follows all claims made before.
 func (c *Core) giveBackRTRs(from int, m Control) {
 	if c.spec != nil {
 		l := c.pair(from).counter(m.Envelope)

@@ -5,9 +5,9 @@ import (
 	"slices"
 )
 
-// What state.go has of a core, of its speculation.
+// Copying and encoding of the speculation state; see state.go.
 
-// clonePairs copies what another core knows of its peers, in terms of this one's ends.
+// clonePairs copies the pairs of another core, with references to this core's ends.
 func (c *Core) clonePairs(from []*pair) []*pair {
 	list := make([]*pair, len(from))
 	for i, p := range from {
@@ -65,5 +65,5 @@ func (c *Core) appendPairs(b []byte) []byte {
 	return b
 }
 
-// Other is the end's peer's name for the transfer, 0 if it is not known.
+// Other is the peer's ID of the transfer; 0: not known.
 func (e *End) Other() ID { return e.other }

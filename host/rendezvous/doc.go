@@ -1,65 +1,67 @@
-// Package rendezvous moves messages that are too long for VELO: a pure state machine, one
-// [Core] for each rank, in which every protocol is a value behind the small interface [Protocol].
+// Package rendezvous transfers messages that are too long for VELO. It is a pure state machine with
+// one [Core] per rank; each protocol is a value of the small interface [Protocol].
 //
-// A message begins with an RTS that is matched like any message. After that its two [End]s know
-// each other by [ID]: an index and how often that was given out. Nothing is ever recognised by
-// where its bytes lie, so sends of overlapping buffers are different transfers, and what is
-// said of one that is over is seen to be stale.
+// A message starts with an RTS, which is matched like any message. Afterwards its two [End]s
+// identify each other by [ID], an index with a generation. A transfer is never identified by the
+// address of its bytes, so sends of overlapping buffers are distinct transfers, and messages about
+// a finished transfer are recognised as stale.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Every Send and every Receive ends with one [Complete], after its memory was released
-//     and when no operation touches that any more.
-//   - A receive that ends well has its message. A transfer that fails does so at both ends, with an
-//     [*Error] of the same [Code]; if each end has met something of its own, each tells that. No
-//     other transfer notices.
-//   - RTS of a pair come in the order of the sends. One that cannot go yet keeps its position.
-//   - Whoever waits for an ID or for memory gets it in the order of asking; operations of several
-//     transfers alternate.
-//   - Sends and receives have IDs and memory of their own kinds, and a send waits for memory only
-//     when its receiver is ready. So what is held is given back without anything that waits: see
-//     Register.
+//   - Every Send and every Receive ends with exactly one [Complete], after its memory was released
+//     and when no operation can access that memory.
+//   - A receive that completes without error has its message. A transfer fails at both ends, with an
+//     [*Error] of the same [Code]; if both ends detect a failure independently, each reports its own.
+//     Other transfers are not affected.
+//   - RTSs of a pair are sent in the order of the sends. An RTS that is not ready keeps its position.
+//   - IDs and memory are allocated in the order of the requests; operations of several transfers
+//     alternate.
+//   - Sends and receives use separate IDs and memory, and a send waits for memory only when its
+//     receiver is ready. Resources are therefore always released without depending on a waiting end:
+//     see Register.
 //
-// Package explore proves this on this very code, in small worlds: nicloop check rendezvous. A Core
-// has no goroutine, clock or I/O, and allocates nothing once it has had its largest number of
-// transfers (but for the error of a failed one).
+// Package explore proves this for this code in small worlds: nicloop check rendezvous. A Core has
+// no goroutine, clock or I/O. It does not allocate after it has reached its maximum number of
+// transfers, except for the error of a failed one.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//  1. After every call, take what there is to do with [Core.Next] until there is nothing, and do it
-//     in that order. Answer a [Register] with [Core.Registered] and an operation with
-//     [Core.Posted] before anything else.
-//  2. Keep the messages of a pair in order. Give a send its position among the messages to that
-//     rank when it is begun and put the RTS or the claim there when it is told; other control
-//     messages go in front of those that have neither yet, since they may be what these wait for.
-//  3. Match RTS and claims with receives by MPI's rules and call [Core.Receive]; give everything
-//     else to [Core.Hear].
-//  4. Tell the end of each get and fence with [Core.Done], and of puts nothing but a fault, with
-//     [Core.Faulted]. Operations from one rank to another must be performed in order, and what
-//     the first ones met be told before the last one's end.
-//  5. Call [Core.Tick] when [Core.Deadline] has come.
-//  6. To speculate, count: [Core.Sent] for each message that carries its own bytes, when it takes
-//     its position, [Core.Came] for each message that is about to be matched. Call [Core.Offer] for
-//     a receive that nothing has matched, and in place of Receive [Core.Matched] or
-//     [Core.Overtaken] if it is an offer.
+//  1. After every call, take the actions from [Core.Next] until there are none, and execute them in
+//     that order. Answer a [Register] with [Core.Registered] and an operation with [Core.Posted]
+//     before any other call.
+//  2. Keep the messages of a pair in order. Reserve a position for a send among the messages to that
+//     rank when it starts, and put its RTS or claim there when the core requests it. Other control
+//     messages overtake messages that have no RTS or claim yet, because these may be waiting for
+//     them.
+//  3. Match RTSs and claims with receives by MPI's rules and call [Core.Receive]; pass all other
+//     control messages to [Core.Hear].
+//  4. Report the completion of gets and fences with [Core.Done], and faults of puts with
+//     [Core.Faulted]. Operations from one rank to another must be performed in order, and faults of
+//     earlier operations must be reported before the completion of a later one.
+//  5. Call [Core.Tick] at [Core.Deadline].
+//  6. To speculate, count messages: call [Core.Sent] for each eager message when it takes its
+//     position, and [Core.Came] for each message before it is matched. Call [Core.Offer] for an
+//     unmatched receive and, if it is an offer, [Core.Matched] or [Core.Overtaken] in place of
+//     Receive.
 //
 // # Register
 //
-// A [Register] finds memory that the hardware reaches and registers it. Its [Class] says for whom:
-// [Early] for a send that nobody has received yet, [Received] for a receive, [Late] for a send
-// whose receiver has its memory and waits. Early is an optimisation: without it the RTS has no
-// address, and the receiver asks with a CTS when it is ready. The answers are an address;
-// [ErrAgain], which is asked again after Retry and fails the transfer after Patience; [ErrFull],
-// until a transfer here ends, which fails it if none has memory; or another error, which fails it.
+// A [Register] allocates DMA memory and registers it. Its [Class] is the purpose: [Early] for a
+// send that no receive has matched yet, [Received] for a receive, [Late] for a send whose receiver
+// is ready and waiting. Early is an optimisation: without it the RTS carries no address, and the
+// receiver asks for it with a CTS when it is ready. The answers are an address; [ErrAgain], which
+// is retried every Retry and fails the transfer after Patience; [ErrFull], which waits until a
+// transfer of this rank ends, or fails if none holds memory; or another error, which fails the
+// transfer.
 //
-// The caller keeps something for each of Received and Late that the other and Early do not get.
-// Then nobody waits for ever: a late send has all it needs and moves its bytes; a receive waits for
-// receives and, through them, for late sends; and nothing that is waited for is held by a send that
-// nobody has received.
+// The caller reserves memory for each of Received and Late that neither the other nor Early can
+// use. This prevents deadlock: a late send has everything that it needs to move its bytes; a
+// receive waits only for other receives and, through them, for late sends; and a send without a
+// matching receive never holds a resource that others wait for.
 //
 // # rget
 //
-// The receiver gets the message in one operation and says so. 0 sends to 1:
+// The receiver gets the message in one operation and reports completion. Rank 0 sends to rank 1:
 //
 //	rank 0                                   rank 1
 //	Send: Register (early)
@@ -70,8 +72,8 @@
 //	        ◀───────────────────────── FIN   Release, Complete
 //	Release, Complete
 //
-// The FIN is needed: the sender's hardware can tell that it has read the last fragment, but not
-// that the others were not refused, here or there.
+// The FIN is needed: the sender's hardware can report that the last fragment was read, but not
+// whether earlier fragments were refused at either end.
 //
 // Without memory for the early Register:
 //
@@ -82,7 +84,7 @@
 //
 // # chunked
 //
-// As rget in pieces, a bounded number at a time over all that the rank receives:
+// Like rget in chunks, with a limited number in flight over all messages that the rank receives:
 //
 //	rank 0                                   rank 1 (window 1)
 //	  RTS s0.1 n=2 ────────────────────────▶
@@ -98,7 +100,7 @@
 //
 // # rput
 //
-// The receiver says where the message shall go, the sender puts it there:
+// The receiver sends the target address, the sender puts the message there:
 //
 //	rank 0                                   rank 1
 //	Send: Register (early)
@@ -112,17 +114,17 @@
 //	  FIN ─────────────────────────────────▶ Release, Complete
 //	Release, Complete
 //
-// What a put meets at its target is told to its origin alone; the target's completion tells of the
-// last fragment only. The answer of the fence comes behind all that, so with it the sender knows
-// how the puts went, and that none will land any more. It knows then that they have left, too: that
-// is told of no put by itself, which would take the sender's core once more (bench,
+// A fault of a put at its target is reported to the origin only; the completion at the target
+// covers the last fragment only. The response of the fence follows all of these, so it tells the
+// sender how the puts ended, and that none of them is in flight. It also implies that they have
+// left the origin; a notification for that would cost the sender's core another event (bench,
 // TestProfileOfSender).
 //
 // # spec
 //
-// A receiver that comes first says where its message shall go before it knows of it, with an RTR,
-// and its sender puts it there when it comes: neither has to call anything while the other computes
-// (SPEC, section 4.2).
+// A receive that is posted before its message arrives sends its address in advance, with an RTR.
+// The sender puts the message there as soon as it is sent, and neither end has to call the library
+// while the other computes (SPEC, section 4.2).
 //
 //	rank 0                                   rank 1
 //	                                         Irecv, nothing has come: Offer: Register (early)
@@ -132,18 +134,17 @@
 //	Register (late)
 //	Put, Fence, FIN: as rput
 //
-// A send whose caller does nothing until it is over leaves its RTR while a message is being got
-// from that peer: operations of a pair are performed in order, so its put would wait for that get
-// (bench, TestPutBehindGet).
+// A blocking send leaves its RTR unused while a message is being got from that peer: operations of
+// a pair are performed in order, so its put would wait for that get (bench, TestPutBehindGet).
 //
-// Without an RTR for it a send is an rget: so each message moves whatever becomes of RTRs, and
-// there is always somebody to begin (section 4.2.4).
+// Without an RTR a send is an rget. Every message therefore makes progress regardless of RTRs, and
+// it is always clear which end starts (section 4.2.4).
 //
-// Which message an RTR is for must be known, or bytes land where others belong (section 4.2.3,
-// Figures 4.7 to 4.10). Both ends number the messages of a pair alike, in counters (an envelope has
-// one, and shares it with few others): the sender as they take their positions, the receiver as
-// they come. An RTR says "the one after the SEEN that I have seen and the AHEAD that others of my
-// offers wait for". The sender takes it for that message, and for no other:
+// An RTR must identify its message, otherwise bytes arrive in the wrong buffer (section 4.2.3,
+// Figures 4.7 to 4.10). Both ends number the messages of a pair identically, in counters (each
+// envelope uses one, shared with few others): the sender when messages take their positions, the
+// receiver when they arrive. An RTR names "the message after the SEEN messages that I have counted
+// and the AHEAD messages of my earlier offers". The sender uses it for that message only:
 //
 //	the message is …                           the RTR is …
 //	not begun                                  kept, and taken when it is started
@@ -153,8 +154,8 @@
 //	behind one of another envelope, in         of no use: the numbers behind that are wrong
 //	 its counter, that was begun after SEEN
 //
-// So a receiver sees from its message what has become of its RTR, and needs no other answer. What
-// it is, at the receiver:
+// The receiver thus learns the outcome of its RTR from the message itself and needs no other
+// answer. States of an offer at the receiver:
 //
 //	         no memory          RTS (any protocol)
 //	  ┌───── OFFERED ─────────┬────────────────────▶ a receive with memory: Get, CTS, …
@@ -167,18 +168,18 @@
 //	                          │ REVOKED
 //	                          └────────────────────▶ Release, Unpost, Complete: cancelled
 //
-// No receive is offered that takes any source or tag, nor any behind a receive that could get the
-// same message and is not offered: nobody knows which message it will get (Figure 4.9). Offers take
-// memory as early sends do, leave a name to receives that have their messages, and are bounded by
-// peer. A cancelled offer asks for all RTRs of its counter, since receives behind it get other
-// messages than was said; the claims that were made before come before the answer. See [Adaptation]
-// for when RTRs stop.
+// A receive with a wildcard is never offered, nor is a receive behind one that could get the same
+// message and is not an offer, because it is unknown which message it will get (Figure 4.9). Offers
+// use memory like early sends, leave a name to receives whose messages have arrived, and are
+// limited per peer. A cancelled offer withdraws all RTRs of its counter, because the later receives
+// then get other messages than those that their RTRs name; claims made before arrive before the
+// answer. [Adaptation] describes when RTRs are paused.
 //
 // # Cancel
 //
-// A send can be cancelled until a receive has matched it: CANCEL goes to the receiver, which takes
-// the RTS back ([Withdraw]) and answers with a FIN, or lets the transfer take its course. A receive
-// that was matched, or whose RTR was claimed, stops where it stands: one that gets lets what is
-// under way end and sends a FIN; one that is put to sends ABORT, and its sender stops, fences and
-// sends the FIN.
+// A send can be cancelled until a receive has matched it: CANCEL goes to the receiver, which
+// withdraws the RTS ([Withdraw]) and answers with a FIN, or lets the transfer continue. A receive
+// that was matched, or whose RTR was claimed, stops at its current point: if it gets, it waits for
+// the operations in flight and sends a FIN; if it is put to, it sends ABORT, and its sender stops,
+// fences and sends the FIN.
 package rendezvous

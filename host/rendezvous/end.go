@@ -1,104 +1,104 @@
 package rendezvous
 
-// An End is one end of a transfer. Its methods are what a [Protocol] can do.
+// An End is one end of a transfer. Its methods are the operations available to a [Protocol].
 type End struct {
 	core     *Core
-	ref      int32 // its index in core.ends
+	ref      int32 // index in core.ends
 	live     bool
 	protocol Protocol
-	index    int // of the protocol, among the core's
+	index    int // of the protocol in the core's list
 	send     bool
 	peer     int
 	user     any
-	id       ID // 0: it waits for one
+	id       ID // 0: waiting for one
 	other    ID // of the other end; 0: not known
 	bytes    int
 	local    uint64 // 0: no memory
 	remote   uint64 // 0: not known
-	verb     Do     // of its operations; 0: it has none
-	posted   int    // bytes of the operations posted
-	moved    int    // of those that are over
-	under    int    // operations under way
-	since    Time   // from when on it waits for memory
+	verb     Do     // Get or Put; 0: this end moves no bytes
+	posted   int    // bytes of posted operations
+	moved    int    // bytes of completed operations
+	under    int    // operations in flight
+	since    Time   // start of the wait for memory
 	memory   memory
 	fence    fence
-	lined    bool // in the queue of those with operations to post
+	lined    bool // in the queue of ends with operations to post
 
-	announced bool // its RTS is out
-	told      bool // a receive: the other end has its CTS
-	asked     bool // to cancel it
-	parted    bool // the other end has ended, or never knew of it
+	announced bool // the RTS was sent
+	told      bool // a receive: the CTS was sent
+	asked     bool // a cancellation was requested
+	parted    bool // the other end has ended, or never knew of this one
 	err       *Error
 
 	env       Envelope
-	number    uint64 // of a send, in its counter
-	rtr       rtr    // of a send: where it may be put
+	number    uint64 // of a send: number in its counter
+	rtr       rtr    // of a send: address to put it to
 	blocks    bool   // of a send: see Message
-	offer     bool   // a receive that nothing has matched
-	try       bool   // whose RTR is one in a pause
-	dissolved bool   // its receive goes on without it
-	seen      uint32 // what its RTR counts from
-	ahead     uint8  // offers
+	offer     bool   // an unmatched receive
+	try       bool   // its RTR is a probe during a pause
+	dissolved bool   // its receive continues without it
+	seen      uint32 // base of the message number in its RTR
+	ahead     uint8  // offers before it
 }
 
-// memory is how far an end is on its way to some.
+// memory is the state of an end's registration.
 type memory uint8
 
 const (
 	noMemory  memory = iota
 	wanted           // in the queue of its class
-	requested        // a Register was given out
+	requested        // a Register was issued
 	held
 )
 
-// fence is how far the get behind the puts is.
+// fence is the state of the get that follows the puts.
 type fence uint8
 
 const (
 	notFenced   fence = iota
-	fenceWanted       // in the queue of those with operations to post
-	fencing           // under way
+	fenceWanted       // in the queue of ends with operations to post
+	fencing           // in flight
 	fenced
 )
 
-// Sends tells which end this is.
+// Sends reports whether this is the sending end.
 func (e *End) Sends() bool { return e.send }
 
-// Pushes tells whether the sender writes the receiver's memory.
+// Pushes reports whether the sender writes to the receiver's memory.
 func (e *End) Pushes() bool { return e.protocol.Pushes() }
 
 // Peer is the rank at the other end.
 func (e *End) Peer() int { return e.peer }
 
-// User is what was given with Send or Receive.
+// User is the value passed to Send or Receive.
 func (e *End) User() any { return e.user }
 
-// Bytes is how many there are to move, Moved how many this end has moved.
+// Bytes is the length to move, Moved the length that this end has moved so far.
 func (e *End) Bytes() int { return e.bytes }
 func (e *End) Moved() int { return e.moved }
 
-// Local is where its memory is, for the other end; 0: it has none.
+// Local is the address of this end's memory for the other end; 0: none.
 func (e *End) Local() uint64 { return e.local }
 
-// Remote is where the other end's memory is; 0: not known.
+// Remote is the address of the other end's memory; 0: not known.
 func (e *End) Remote() uint64 { return e.remote }
 
-// Announced tells whether the RTS is out.
+// Announced reports whether the RTS was sent.
 func (e *End) Announced() bool { return e.announced }
 
-// Waits tells whether this is a receive that nothing has matched yet.
+// Waits reports whether this is an unmatched receive.
 func (e *End) Waits() bool { return e.offer }
 
-// Whole tells whether all bytes have come.
+// Whole reports whether all bytes have arrived.
 func (e *End) Whole() bool { return e.err == nil && !e.dissolved }
 
-// Failed tells whether the transfer has failed so far.
+// Failed reports whether the transfer has failed so far.
 func (e *End) Failed() bool { return e.err != nil }
 
-// SetRemote says where the other end's memory is.
+// SetRemote sets the address of the other end's memory.
 func (e *End) SetRemote(address uint64) { e.remote = address }
 
-// Shorten says that the other end takes no more than n bytes.
+// Shorten limits the transfer to n bytes, the room at the other end.
 func (e *End) Shorten(n int) { e.bytes = min(e.bytes, n) }
 
 // Announce sends the RTS.
@@ -109,7 +109,7 @@ func (e *End) Announce(address uint64) {
 	}})
 }
 
-// Tell sends a message to the other end.
+// Tell sends a control message to the other end.
 func (e *End) Tell(k Kind) {
 	e.told = e.told || k == CTS
 	e.core.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{
@@ -117,13 +117,13 @@ func (e *End) Tell(k Kind) {
 	}})
 }
 
-// Move begins to post operations.
+// Move starts to post operations.
 func (e *End) Move(verb Do) {
 	e.verb = verb
 	e.core.line(e)
 }
 
-// Close ends the transfer here, and there with a FIN.
+// Close ends the transfer at this end and sends a FIN to the other.
 func (e *End) Close() {
 	fin := Control{Kind: FIN, From: e.id, To: e.other}
 	if e.err != nil {
@@ -135,8 +135,7 @@ func (e *End) Close() {
 	e.retire()
 }
 
-// ended: the other end says that the transfer is over. That all is well only the one says who moves
-// the bytes.
+// ended processes a FIN. Only the end that moves the bytes may report success.
 func (e *End) ended(fin Control) {
 	if fin.Code == Good && e.verb != 0 {
 		e.core.stats.Stale++
@@ -150,8 +149,8 @@ func (e *End) ended(fin Control) {
 	e.fail(&Error{Code: fin.Code, Detail: fin.Detail})
 }
 
-// fail stops a transfer. The first failure counts. The end is over when nothing of it is
-// under way any more.
+// fail aborts a transfer. The first failure determines the error. The end closes when none of its
+// operations are in flight.
 func (e *End) fail(err *Error) {
 	if e.err == nil {
 		err.Peer = e.peer
@@ -163,7 +162,7 @@ func (e *End) fail(err *Error) {
 	e.settle()
 }
 
-// settle goes on when no operation is under way and none is left to post.
+// settle continues when no operation is in flight and none is left to post.
 func (e *End) settle() {
 	switch {
 	case e.under > 0 || e.core.posting == e || e.err == nil && e.posted < e.bytes:
@@ -179,7 +178,7 @@ func (e *End) settle() {
 	}
 }
 
-// retire gives everything back and ends the request.
+// retire releases everything and completes the request.
 func (e *End) retire() {
 	c := e.core
 	c.giveBack(e)
@@ -191,7 +190,7 @@ func (e *End) retire() {
 	c.goOn(e)
 }
 
-// giveBack ends what an end has of memory and operations.
+// giveBack releases an end's memory and its place in the queues.
 func (c *Core) giveBack(e *End) {
 	c.stop(e)
 	e.live = false
@@ -204,7 +203,7 @@ func (c *Core) giveBack(e *End) {
 	}
 }
 
-// goOn lets others have an end's name and memory.
+// goOn gives an end's name and memory to those that wait for them.
 func (c *Core) goOn(e *End) {
 	receive := !e.send
 	c.freeName(e)

@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/host/match"
 )
 
-// What a transfer can fail of. Every error of a transfer is an *Error that wraps one of them.
+// Causes of failure. Every error of a transfer is an *Error that wraps one of them.
 var (
 	ErrFault     = errors.New("a remote memory operation failed")
 	ErrCancelled = match.ErrCancelled
@@ -15,15 +15,15 @@ var (
 	ErrProtocol  = errors.New("the other end speaks another protocol")
 )
 
-// Answers of a [Register] or of an operation that may be asked for again.
+// Temporary refusals of a [Register] or of an operation.
 var (
-	// ErrAgain: no room now; there will be some without anything happening here.
+	// ErrAgain: no room; some becomes free without action of this rank.
 	ErrAgain = errors.New("rendezvous: no room now, try again")
-	// ErrFull: no room until another transfer gives some back.
+	// ErrFull: no room until another transfer of this rank ends.
 	ErrFull = errors.New("rendezvous: no room until a transfer ends")
 )
 
-// A Code says in a FIN how a transfer ended.
+// A Code is the result of a transfer in a FIN.
 type Code uint8
 
 // The codes.
@@ -54,13 +54,13 @@ func (c Code) cause() error {
 	return ErrFault
 }
 
-// An Error is how a transfer failed: the same kind at both ends.
+// An Error describes a failed transfer; its Code is the same at both ends.
 type Error struct {
 	Peer   int
 	Code   Code
-	Detail uint8 // the hardware's number of a fault, 0 if there is none
-	Here   bool  // it was found at this end
-	Cause  error // of what was found here; nil if it was found at the other end
+	Detail uint8 // fault code of the hardware; 0: none
+	Here   bool  // detected at this end
+	Cause  error // cause if detected at this end, otherwise nil
 }
 
 func (e *Error) Error() string {
@@ -78,7 +78,7 @@ func (e *Error) Error() string {
 	return s
 }
 
-// Unwrap gives the kind of failure and, of one found here, its cause.
+// Unwrap returns the kind of failure and, if detected at this end, its cause.
 func (e *Error) Unwrap() []error {
 	if e.Cause == nil {
 		return []error{e.Code.cause()}

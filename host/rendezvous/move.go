@@ -2,8 +2,8 @@ package rendezvous
 
 import "errors"
 
-// post gives out the next operation, if one may be posted. Those that have some alternate,
-// protocols and within each the transfers.
+// post issues the next operation that may be posted. Protocols alternate, and within a protocol its
+// transfers.
 func (c *Core) post() {
 	if c.blocked || c.posting != nil {
 		return
@@ -16,7 +16,7 @@ func (c *Core) post() {
 		}
 		a, ok := c.operation(q.first())
 		if !ok {
-			continue // the protocol has as many under way as it may
+			continue // the protocol's limit of operations in flight is reached
 		}
 		c.posting, c.next = q.pop(), at+1
 		c.posting.lined = false
@@ -25,7 +25,7 @@ func (c *Core) post() {
 	}
 }
 
-// line puts an end into the queue of those with operations to post, stop takes it out.
+// line enqueues an end in the queue of those with operations to post; stop removes it.
 func (c *Core) line(e *End) {
 	e.lined = true
 	c.moving[e.index].push(e)
@@ -49,8 +49,8 @@ func (c *Core) operation(e *End) (Action, bool) {
 	return a, n > 0
 }
 
-// Posted answers a Get, Put or Fence, before anything else is told: it is under way, or it is not,
-// for want of a descriptor ([ErrAgain]) or for good.
+// Posted answers a Get, Put or Fence before any other call: it was posted, refused for want of a
+// descriptor ([ErrAgain]), or refused for good.
 func (c *Core) Posted(a Action, err error) {
 	e := a.End
 	if c.posting != e {
@@ -58,9 +58,9 @@ func (c *Core) Posted(a Action, err error) {
 	}
 	c.posting = nil
 	switch {
-	case errors.Is(err, ErrAgain) || err != nil && a.Do == Fence: // without it nobody knows whether puts are under way
+	case errors.Is(err, ErrAgain) || err != nil && a.Do == Fence: // a fence is retried: without it the state of earlier puts is unknown
 		c.blocked = true
-		if !c.busy() { // else what is under way makes room
+		if !c.busy() { // otherwise the completion of an operation in flight makes room
 			c.retryAt = min(c.retryAt, c.now+c.cfg.Retry)
 		}
 		c.next = e.index
@@ -69,7 +69,7 @@ func (c *Core) Posted(a Action, err error) {
 	case err != nil:
 		e.fail(&Error{Code: Fault, Here: true, Cause: err})
 	default:
-		if a.Do != Put { // of which only its fence tells
+		if a.Do != Put { // puts do not complete by themselves, only through the fence
 			e.under++
 			c.under[e.index]++
 		}
@@ -79,14 +79,14 @@ func (c *Core) Posted(a Action, err error) {
 		}
 		if e.posted += a.Bytes; e.posted < e.bytes {
 			c.line(e)
-		} else if a.Do == Put { // right behind them: it need not wait until they have left
+		} else if a.Do == Put { // immediately behind the puts, without waiting until they have left
 			e.fence = fenceWanted
 			c.line(e)
 		}
 	}
 }
 
-// busy: operations are under way.
+// busy reports whether operations are in flight.
 func (c *Core) busy() bool {
 	for _, n := range c.under {
 		if n > 0 {
@@ -96,8 +96,8 @@ func (c *Core) busy() bool {
 	return false
 }
 
-// Done says that a get of so many bytes is over, its bytes having come, or a fence, what came
-// before it having been done: nobody tells of the end of a put. err is its fault.
+// Done reports that a get of the given length, or a fence, has completed. A completed fence also
+// completes all operations before it; puts have no completion of their own. err is a fault.
 func (c *Core) Done(e *End, verb Do, bytes int, err error) {
 	e.under--
 	c.under[e.index]--
@@ -114,14 +114,14 @@ func (c *Core) Done(e *End, verb Do, bytes int, err error) {
 	e.settle()
 }
 
-// Faulted says that a put has met a fault, here or at its target.
+// Faulted reports that a put met a fault, at this rank or at its target.
 func (c *Core) Faulted(e *End, err error) {
 	if e.live {
 		e.fail(&Error{Code: Fault, Detail: detail(err), Here: true, Cause: err})
 	}
 }
 
-// detail is the hardware's number of a fault, for the other end.
+// detail is the fault code of the hardware, to send to the other end.
 func detail(err error) uint8 {
 	var d interface{ Detail() uint8 }
 	if errors.As(err, &d) {

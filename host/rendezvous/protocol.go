@@ -1,30 +1,30 @@
 package rendezvous
 
-// A Protocol is a way for a message to travel after its RTS: what its two ends do when something
-// happens. It has no state but that of its [End]s, so one value serves all ranks.
+// A Protocol defines how a message travels after its RTS: how its two ends react to each event. All
+// state is in the [End]s, so one value serves all ranks.
 type Protocol interface {
 	Name() string
-	Number() uint8 // in the RTS: which protocol the receiver has to follow
-	// Pushes: the sender moves the bytes, and writes the receiver's memory.
+	Number() uint8 // identifies the protocol in an RTS
+	// Pushes reports whether the sender moves the bytes and writes to the receiver's memory.
 	Pushes() bool
-	// Start: a send begins, or a receive has matched an RTS.
+	// Start is called when a send begins, or a receive has matched an RTS.
 	Start(e *End)
-	// Registered: e has memory, or is an early send for which there is none.
+	// Registered is called when e has memory, or is an early send for which there is none.
 	Registered(e *End)
-	// Hear: the other end has sent a message of kind CTS, Ready or the protocol's own. It
-	// tells whether that makes sense.
+	// Hear processes a CTS, a Ready or a message of the protocol's own kinds. It returns false for
+	// an unexpected one.
 	Hear(e *End, c Control) bool
-	// Step is the length of the next operation with so many bytes left and so many operations
-	// of the protocol under way at this rank, puts not counted; 0: not now.
+	// Step is the length of the next operation, given the bytes left and the operations of the
+	// protocol in flight at this rank, not counting puts; 0: none may be posted.
 	Step(left, underWay int) int
-	// Moved: all bytes are where they belong.
+	// Moved is called when all bytes have been transferred.
 	Moved(e *End)
 }
 
-// MaxStep is the longest single operation.
+// MaxStep is the maximum length of an operation.
 const MaxStep = 8 << 20
 
-// The numbers of the protocols here. New ones take others.
+// Numbers of the protocols in this package.
 const (
 	numberRGET = iota + 1
 	numberRPUT
@@ -32,20 +32,22 @@ const (
 	numberSpec
 )
 
-// pull: the receiver gets the bytes. RTS with the sender's address, gets, FIN. A sender without
-// memory leaves the address out; then the receiver asks for it with CTS when it is ready itself.
+// pull: the receiver gets the bytes. The RTS carries the sender's address; then come gets and a
+// FIN. A sender without memory omits the address, and the receiver asks for it with a CTS when it
+// is ready itself.
 type pull struct {
 	name   string
 	number uint8
 	chunk  int
-	window int // operations under way; 0: any number
+	window int // operations in flight; 0: unlimited
 }
 
 // RGET gets a message in one operation (FC paper, section 3).
 var RGET Protocol = &pull{"rget", numberRGET, MaxStep, 0}
 
-// NewChunked gets chunks, at most window at a time over all messages that a rank receives, which
-// alternate: nobody can send faster than that rank takes (RDRP paper).
+// NewChunked gets a message in chunks, with at most window in flight over all messages that a rank
+// receives; messages alternate. The receiver thereby limits the rate at which peers send (RDRP
+// paper).
 func NewChunked(chunk, window int) Protocol {
 	return &pull{"chunked", numberChunked, chunk, window}
 }
@@ -97,11 +99,12 @@ func (p *pull) Step(left, underWay int) int {
 
 func (p *pull) Moved(e *End) { e.Close() }
 
-// push: the receiver answers the RTS with a CTS that has its address, the sender puts. What a put
-// meets at its target is told late, so a get of one byte goes behind them; only then is FIN sent.
+// push: the receiver answers the RTS with a CTS that carries its address; the sender puts. Faults
+// of a put at its target are reported late, so a get of one byte follows the puts as a fence, and
+// FIN is sent after that.
 type push struct{}
 
-// RPUT is that protocol.
+// RPUT is the push protocol.
 var RPUT Protocol = push{}
 
 func (push) Name() string  { return "rput" }
@@ -144,19 +147,19 @@ func (push) Hear(e *End, c Control) bool {
 func (push) Step(left, _ int) int { return min(left, MaxStep) }
 func (push) Moved(e *End)         { e.Close() }
 
-// A Message is what a [Policy] chooses by.
+// A Message is the input of a [Policy].
 type Message struct {
 	Peer  int
 	Bytes int
-	// Reachable: its buffer lies in memory that the hardware reaches; otherwise it is copied.
+	// Reachable reports whether the buffer is in DMA memory; otherwise it is copied.
 	Reachable bool
-	Hint      uint8 // the application's; 0: none
-	Blocks    bool  // its sender does nothing until it is over
+	Hint      uint8 // set by the application; 0: none
+	Blocks    bool  // the sender does nothing else until the send completes
 	Envelope  Envelope
 }
 
-// A Policy chooses how a message travels. Only its sender asks: the RTS says what was chosen.
+// A Policy chooses the protocol of a message. Only the sender calls it: the RTS carries the choice.
 type Policy func(Message) Protocol
 
-// Always chooses one protocol.
+// Always returns a Policy that chooses one protocol.
 func Always(p Protocol) Policy { return func(Message) Protocol { return p } }

@@ -2,7 +2,7 @@ package rendezvous
 
 import "errors"
 
-// class is which memory an end asks for.
+// class is the class of memory that an end needs.
 func (e *End) class() Class {
 	switch {
 	case e.offer:
@@ -15,8 +15,8 @@ func (e *End) class() Class {
 	return Early
 }
 
-// RegisterIfRoom asks for memory that nobody else waits for. The protocol's Registered is called
-// either way.
+// RegisterIfRoom requests memory unless another end is waiting for some. The protocol's Registered
+// is called in either case.
 func (e *End) RegisterIfRoom() {
 	c := e.core
 	if e.bytes == 0 || c.waiting[Late].len()+c.waiting[Received].len() > 0 {
@@ -26,7 +26,7 @@ func (e *End) RegisterIfRoom() {
 	c.ask(e)
 }
 
-// Register asks for memory and waits until there is some, behind those that came before it.
+// Register requests memory and waits for it in the order of requests.
 func (e *End) Register() {
 	c := e.core
 	q := &c.waiting[e.class()]
@@ -44,8 +44,8 @@ func (c *Core) ask(e *End) {
 	c.do(Action{Do: Register, Class: e.class(), Peer: e.peer, End: e, Bytes: e.bytes})
 }
 
-// Registered answers a Register: with the address of the memory, or with [ErrAgain], [ErrFull] or
-// what else is wrong. Memory that was refused is not held.
+// Registered answers a Register with the address of the memory, with [ErrAgain] or [ErrFull], or
+// with another error. Refused memory is not held.
 func (c *Core) Registered(e *End, address uint64, err error) {
 	if e.memory != requested {
 		panic("rendezvous: Registered without a Register")
@@ -57,7 +57,7 @@ func (c *Core) Registered(e *End, address uint64, err error) {
 		e.memory, e.local = held, address
 		c.registered++
 	case class == Early:
-		// It goes on without memory: the other end will ask for it.
+		// It continues without memory: the other end will request the address.
 	case errors.Is(err, ErrFull) && c.registered > 0:
 		e.memory = wanted // until a transfer ends
 		c.stats.Queued++
@@ -79,14 +79,14 @@ func (c *Core) Registered(e *End, address uint64, err error) {
 	c.askAgain()
 }
 
-// leaveQueue takes an end out of the queue for memory.
+// leaveQueue removes an end from the queue for memory.
 func (c *Core) leaveQueue(e *End) {
 	for i := range c.waiting {
 		drop(&c.waiting[i], e)
 	}
 }
 
-// askAgain has the first of each queue ask once more.
+// askAgain repeats the request of the first end of each queue.
 func (c *Core) askAgain() {
 	for i := range c.waiting {
 		if q := &c.waiting[i]; q.len() > 0 && q.first().memory == wanted {

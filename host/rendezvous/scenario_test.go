@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write the counterexamples of testdata anew")
 
-// TestScenarios runs the scripts of testdata; the commands are documented at explore.Script. To
-// record new output run with -rewrite, and commit it only if you can explain every line.
+// TestScenarios runs the scripts in testdata; explore.Script documents the commands. Use -rewrite
+// to record new output, and commit it only if you can explain every changed line.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var s explore.Script
@@ -24,7 +24,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// The short form of what nicloop check rendezvous does.
+// TestExploration is the short form of nicloop check rendezvous.
 func TestExploration(t *testing.T) {
 	for _, o := range explore.Suite(1) {
 		r, err := explore.Run(context.Background(), o)
@@ -33,8 +33,8 @@ func TestExploration(t *testing.T) {
 	}
 }
 
-// Counterexamples whose mistakes the first version of host had. Their scripts are scenarios like
-// others.
+// Counterexamples of mistakes that an early version of host contained. Their scripts are ordinary
+// scenarios.
 func TestCounterexamples(t *testing.T) {
 	kept := map[string]bool{
 		"by-address": true, "any-generation": true, "done-when-read": true, "done-when-written": true, "no-fence": true,

@@ -2,15 +2,15 @@ package rendezvous
 
 import "slices"
 
-// Speculation is what a rank works by that tells senders of memory before it knows of their
-// messages (SPEC, section 4.2). A zero is the default.
+// Speculation configures a rank that sends its peers addresses of receives before it knows of their
+// messages (SPEC, section 4.2). 0 selects a default.
 type Speculation struct {
-	Counters int // counters of the messages of a pair, by envelope
-	Offers   int // RTRs to one peer that no message has taken
+	Counters int // message counters per pair, selected by envelope
+	Offers   int // outstanding RTRs per peer
 	Adaptation
 }
 
-// The defaults, and the most offers, which the RTR's count of those ahead of it has room for.
+// The defaults, and the maximum number of offers, limited by the AHEAD field of an RTR.
 const (
 	defaultCounters = 64
 	defaultOffers   = 16
@@ -29,16 +29,16 @@ func (s Speculation) complete() *Speculation {
 	return &s
 }
 
-// speculative lets a send put at once if its receiver has told where to: from then on it is an rput
-// whose CTS came first. Otherwise it is an rget.
+// speculative lets a send put immediately if its receiver has sent an RTR: it then continues like
+// an rput that has received its CTS. Without an RTR it is an rget.
 type speculative struct{}
 
-// Spec is that protocol. A core that follows it knows RGET and RPUT, too.
+// Spec is the speculative protocol. A core that follows it must know RGET and RPUT, too.
 var Spec Protocol = speculative{}
 
 func (speculative) Name() string  { return "spec" }
 func (speculative) Number() uint8 { return numberSpec }
-func (speculative) Pushes() bool  { return true } // who has an RTR writes the receiver's memory
+func (speculative) Pushes() bool  { return true } // a sender with an RTR writes to the receiver's memory
 
 func (speculative) Start(e *End) {
 	switch {
@@ -51,7 +51,7 @@ func (speculative) Start(e *End) {
 	}
 }
 
-// Registered: only an offer gets here. Without memory there is none.
+// Registered is reached only by an offer. Without memory the offer is dropped.
 func (speculative) Registered(e *End) {
 	if e.Local() == 0 {
 		e.core.dissolve(e)
@@ -64,16 +64,16 @@ func (speculative) Hear(*End, Control) bool { return false }
 func (speculative) Step(left, _ int) int    { return min(left, MaxStep) }
 func (speculative) Moved(e *End)            { e.Close() }
 
-// Follow has an end that has not begun to move bytes go on by another protocol, from its start.
+// Follow switches an end that has not yet moved bytes to another protocol, from its start.
 func (e *End) Follow(p Protocol) {
 	e.core.follow(e, p.Number())
 	e.protocol.Start(e)
 }
 
-// Claim takes the RTR for this message, if there is one: says so in the message's position, as an
-// RTS would, and is then a put whose target is known. A sender that has nothing to do beside its
-// message leaves the RTR while it gets one from that peer: operations of a pair are performed in
-// order, so the put would wait for the get, and two gets do not wait for each other.
+// Claim uses the RTR for this message, if there is one. It announces this in the message's
+// position, like an RTS, and continues as a put with a known target. A blocking send leaves its RTR
+// unused while this rank is getting a message from that peer: operations of a pair are performed in
+// order, so the put would wait for the get, whereas two gets do not wait for each other.
 func (e *End) Claim() bool {
 	r := e.rtr
 	if r.id == 0 || min(e.bytes, r.room) == 0 || e.blocks && e.core.gets(e.peer) {
@@ -87,7 +87,7 @@ func (e *End) Claim() bool {
 	return true
 }
 
-// gets tells whether a message is being got from a peer.
+// gets reports whether this rank is getting a message from a peer.
 func (c *Core) gets(peer int) bool {
 	for _, e := range c.ends {
 		if e.live && e.peer == peer && e.verb == Get && e.moved < e.bytes {
@@ -99,12 +99,12 @@ func (c *Core) gets(peer int) bool {
 
 // ---- the receiver's side ----
 
-// Offer tells a peer where the message goes that a receive with that envelope and so much room will
-// get, and gives the end that stands for it; nil: it does not. fitting is how many receives are
-// waiting that could take such a message, besides this one: unless all of them are offers, nobody
-// knows which message this one gets (section 4.2.3, Figure 4.9).
+// Offer sends a peer an RTR for a receive with the given envelope and room, and returns the end
+// that represents the offer; nil: no RTR was sent. fitting is the number of other waiting receives
+// that match such a message. Unless all of these are offers, it is unknown which message this
+// receive will get (section 4.2.3, Figure 4.9).
 //
-// The caller tells what becomes of the receive with [Core.Matched], [Core.Overtaken] or
+// The caller reports the outcome of the receive with [Core.Matched], [Core.Overtaken] or
 // [Core.Cancel].
 func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
 	if c.spec == nil || room <= 0 {
@@ -116,8 +116,8 @@ func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
 	case l.revoking || len(l.offers) != fitting || fitting > 0 && l.offers[0].env != env || p.offers >= c.spec.Offers:
 		return nil
 	case c.offers+1 >= c.cfg.IDs || c.unnamed[1].len()+c.waiting[Late].len()+c.waiting[Received].len() > 0:
-		// Receives that have their messages must get names, and neither those nor sends that are received
-		// wait longer for memory.
+		// Names must remain for receives whose messages have arrived, and neither these nor late
+		// sends may wait longer for memory.
 		return nil
 	}
 	index, ok := c.ids[1].take(c.cfg.IDs)
@@ -139,7 +139,7 @@ func (c *Core) Offer(peer int, env Envelope, fitting, room int, user any) *End {
 	return e
 }
 
-// Expected tells whether there is an RTR for the next message with an envelope to a peer.
+// Expected reports whether there is an RTR for the next message with an envelope to a peer.
 func (c *Core) Expected(peer int, env Envelope) bool {
 	if c.spec == nil || peer >= len(c.pairs) || c.pairs[peer] == nil {
 		return false
@@ -148,8 +148,8 @@ func (c *Core) Expected(peer int, env Envelope) bool {
 	return slices.ContainsFunc(l.rtrs, func(r rtr) bool { return r.number == l.sent && r.env == env })
 }
 
-// tellRTR says where the message goes: the one that follows those seen, and as many as are offers
-// ahead.
+// tellRTR sends the RTR. Its message number is the number of messages seen plus the number of
+// offers ahead.
 func (e *End) tellRTR() {
 	e.core.stats.Offered++
 	e.core.do(Action{Do: Tell, Peer: e.peer, Control: Control{
@@ -157,14 +157,14 @@ func (e *End) tellRTR() {
 	}})
 }
 
-// Matched says that a message's RTS or claim has matched a receive that is an offer.
+// Matched reports that an RTS or a claim has matched a receive that is an offer.
 func (c *Core) Matched(e *End, m Control) {
 	used := m.Kind == Claim && m.To == e.id
 	c.unoffer(e)
 	c.pair(e.peer).fate.was(used, e.try, &c.spec.Adaptation)
 	e.other, e.remote, e.bytes, e.asked = m.From, m.Address, min(int(m.Bytes), e.bytes), false
 	switch {
-	case used: // the sender puts; or has, for operations may come before messages
+	case used: // the sender puts, or has put already: operations may overtake messages
 		c.stats.Used++
 		e.told = true
 		c.follow(e, numberRPUT)
@@ -177,15 +177,15 @@ func (c *Core) Matched(e *End, m Control) {
 	}
 }
 
-// Overtaken says that a receive that is an offer has got a message that carries its own bytes: the
-// RTR was mispredicted. The sender knows by its number that it is for that message, and so not to
-// be used. The answer is a [Forget].
+// Overtaken reports that a receive that is an offer got an eager message: the RTR was mispredicted.
+// The sender knows from its number that the RTR was for that message and does not use it. The core
+// answers with a [Forget].
 func (c *Core) Overtaken(e *End) {
 	c.pair(e.peer).fate.was(false, e.try, &c.spec.Adaptation)
 	c.dissolve(e)
 }
 
-// dissolve ends an offer, not its receive.
+// dissolve ends an offer, but not its receive.
 func (c *Core) dissolve(e *End) {
 	c.unoffer(e)
 	e.dissolved = true
@@ -208,8 +208,8 @@ func (c *Core) unoffer(e *End) {
 	c.offers--
 }
 
-// revoke asks for all RTRs of an offer's counter: without it the receives behind it get other
-// messages than they were said to.
+// revoke withdraws all RTRs of an offer's counter: without this offer, the later receives get other
+// messages than those that their RTRs name.
 func (c *Core) revoke(e *End) {
 	e.asked = true
 	l := c.pair(e.peer).counter(e.env)
@@ -219,8 +219,8 @@ func (c *Core) revoke(e *End) {
 	}
 }
 
-// revoked: claims of the RTRs have all come, for they were told before the answer. What has no
-// claim takes whichever receive is there.
+// revoked processes the answer to a Revoke. It follows all claims, so no other message is bound to
+// one of the RTRs any more.
 func (c *Core) revoked(from int, m Control) {
 	if c.spec == nil || !c.pair(from).counter(m.Envelope).revoking {
 		c.stats.Stale++

@@ -14,7 +14,7 @@ func speculating(s Speculation, ids int) *Core {
 	})
 }
 
-// offer posts a receive with nothing but offers ahead of it, and gives its end and its RTR.
+// offer posts a receive preceded only by offers, and returns its end and its RTR.
 func offer(t *testing.T, c *Core, peer int, env Envelope, ahead int) (*End, Control) {
 	t.Helper()
 	e := c.Offer(peer, env, ahead, 100, "r")
@@ -25,7 +25,7 @@ func offer(t *testing.T, c *Core, peer int, env Envelope, ahead int) (*End, Cont
 	return e, list[1].Control
 }
 
-// lose has a receive's message come by an RTS that has crossed the RTR, to its end.
+// lose delivers a receive's message by an RTS that crossed the RTR.
 func lose(c *Core, e *End) {
 	c.Came(e.peer, e.env)
 	c.Matched(e, Control{Kind: RTS, Protocol: numberRGET, From: makeID(0, 1, false), Address: 7, Bytes: 4, Envelope: e.env})
@@ -37,7 +37,7 @@ func lose(c *Core, e *End) {
 	take(c, yes, yes)
 }
 
-// win has it come by a claim.
+// win delivers it by a claim.
 func win(c *Core, e *End) {
 	c.Came(e.peer, e.env)
 	id := e.ID()
@@ -47,8 +47,9 @@ func win(c *Core, e *End) {
 	take(c, yes, yes)
 }
 
-// SPEC, section 4.2.6: with less than 80 % of a window used, RTRs to that peer stop; now and then
-// one is tried, more and more seldom; one that is used begins them anew. Other peers do not notice.
+// TestAdaptation (SPEC, section 4.2.6): RTRs to a peer pause when less than 80 % of a window is
+// used. Probes follow at increasing intervals; a used probe resumes RTRs. Other peers are not
+// affected.
 func TestAdaptation(t *testing.T) {
 	c := speculating(Speculation{}, 0)
 	round := func(peer int, fate func(*Core, *End)) bool {
@@ -99,8 +100,8 @@ func TestAdaptation(t *testing.T) {
 	require.Greater(t, c.Stats().Offered, c.Stats().Used)
 }
 
-// What became of RTRs that were sent before a pause does not lengthen it, and without adaptation
-// there is none.
+// TestAdaptationOnce: the outcome of RTRs sent before a pause does not lengthen it, and Always
+// disables adaptation.
 func TestAdaptationOnce(t *testing.T) {
 	c := speculating(Speculation{Adaptation: Adaptation{Window: 2}}, 0)
 	var ends []*End
@@ -125,8 +126,8 @@ func TestAdaptationOnce(t *testing.T) {
 	}
 }
 
-// SPEC, section 4.2.3, Figure 4.9: no RTR while a receive waits that could take the message and has
-// sent none.
+// TestOfferBehindAnother (SPEC, section 4.2.3, Figure 4.9): no RTR is sent while a receive without
+// an RTR is waiting that could take the message.
 func TestOfferBehindAnother(t *testing.T) {
 	c := speculating(Speculation{}, 0)
 	require.Nil(t, c.Offer(1, tag3, 1, 100, "r"))
@@ -138,7 +139,8 @@ func TestOfferBehindAnother(t *testing.T) {
 	offer(t, c, 2, tag3, 0)
 }
 
-// SPEC, section 4.2.3, "Accumulation of RTR messages": so many are out to a peer at most.
+// TestOffersAreBounded (SPEC, section 4.2.3, "Accumulation of RTR messages"): the number of
+// outstanding RTRs per peer is limited.
 func TestOffersAreBounded(t *testing.T) {
 	c := speculating(Speculation{Offers: 2}, 0)
 	offer(t, c, 1, tag3, 0)
@@ -152,7 +154,8 @@ func TestOffersAreBounded(t *testing.T) {
 	require.Equal(t, maxOffers, Speculation{Offers: 1000}.complete().Offers)
 }
 
-// An offer leaves names and memory to those that have their messages.
+// TestOffersTakeNothingThatIsShort: offers leave names and memory to receives whose messages have
+// arrived.
 func TestOffersTakeNothingThatIsShort(t *testing.T) {
 	c := speculating(Speculation{}, 2)
 	offer(t, c, 1, tag3, 0)
@@ -174,7 +177,8 @@ func TestOffersTakeNothingThatIsShort(t *testing.T) {
 	offer(t, c, 1, tag3, 0)
 }
 
-// An RTR is for one message, by its number, also when counters have gone round.
+// TestNumbersGoRound: an RTR is bound to one message by its number, also after the counter wraps
+// around.
 func TestNumbersGoRound(t *testing.T) {
 	c := speculating(Speculation{}, 0)
 	l := c.pair(1).counter(tag3)
@@ -188,12 +192,12 @@ func TestNumbersGoRound(t *testing.T) {
 	require.Equal(t, []string{"CLAIM", "register", "put", "fence"}, dos(take(c, yes, yes)))
 	c.Hear(1, rtr(1<<32-1, 0))
 	require.EqualValues(t, 1, c.Stats().Crossed)
-	c.Hear(1, rtr(50, 0)) // of messages that were not sent
+	c.Hear(1, rtr(50, 0)) // names messages that were not sent
 	require.EqualValues(t, 1, c.Stats().Stale)
 	require.Empty(t, l.rtrs)
 }
 
-// Who does not speculate does not use what peers tell, gives it back when asked, and counts
+// TestPeersThatDoNotSpeculate: a core without speculation ignores RTRs, answers a Revoke and counts
 // nothing.
 func TestPeersThatDoNotSpeculate(t *testing.T) {
 	c := newCore(0, RGET)
@@ -211,7 +215,8 @@ func TestPeersThatDoNotSpeculate(t *testing.T) {
 	require.Empty(t, c.pairs)
 }
 
-// What nobody has asked for, or says of an offer what only a message can, changes nothing.
+// TestStaleSpeculation: unsolicited answers, and messages that do not apply to an offer, have no
+// effect.
 func TestStaleSpeculation(t *testing.T) {
 	c := speculating(Speculation{}, 0)
 	e, _ := offer(t, c, 1, tag3, 0)
@@ -222,7 +227,7 @@ func TestStaleSpeculation(t *testing.T) {
 	require.True(t, e.Waits())
 }
 
-// A claim of what was not offered fails at both ends.
+// TestWrongClaim: a claim of an address that was not offered fails at both ends.
 func TestWrongClaim(t *testing.T) {
 	for _, to := range []ID{makeID(7, 1, true), 0} {
 		c := speculating(Speculation{}, 0)
@@ -244,8 +249,8 @@ func TestWrongClaim(t *testing.T) {
 	}
 }
 
-// Messages of other protocols take their receives' RTRs out of use; their receives are told as
-// ever.
+// TestOtherProtocolsBesideSpeculation: a message with another protocol leaves the RTR of its
+// receive unused; the receive proceeds by that protocol.
 func TestOtherProtocolsBesideSpeculation(t *testing.T) {
 	for _, p := range []Protocol{RPUT, RGET, NewChunked(2, 1)} {
 		sender := New(Config{Protocols: []Protocol{RGET, RPUT, NewChunked(2, 1), Spec}, Choose: Always(p), Speculation: &Speculation{}})
@@ -271,8 +276,8 @@ func TestOtherProtocolsBesideSpeculation(t *testing.T) {
 	require.ErrorIs(t, list[len(list)-1].Err, ErrProtocol)
 }
 
-// A send that waits for a name is put if an RTR comes meanwhile; one that is cancelled there is not
-// counted, and those behind it are.
+// TestSendsThatWaitForNames: a send that waits for a name uses an RTR that arrives meanwhile. A
+// send cancelled in that state is not counted; later ones are renumbered.
 func TestSendsThatWaitForNames(t *testing.T) {
 	rtr := func(ahead uint8) Control {
 		return Control{Kind: RTR, From: makeID(int(ahead), 1, true), Detail: ahead, Address: 77, Bytes: 10, Envelope: tag3}
@@ -283,7 +288,7 @@ func TestSendsThatWaitForNames(t *testing.T) {
 	second := c.Send(Message{Peer: 1, Bytes: 4, Envelope: tag3}, "second")
 	c.Send(Message{Peer: 1, Bytes: 4, Envelope: tag3}, "third")
 	c.Send(Message{Peer: 2, Bytes: 4, Envelope: tag3}, "to another")
-	c.Hear(1, rtr(0)) // told of already
+	c.Hear(1, rtr(0)) // announced already
 	c.Hear(1, rtr(1))
 	c.Hear(1, rtr(2))
 	require.EqualValues(t, 1, c.Stats().Crossed)
@@ -296,7 +301,8 @@ func TestSendsThatWaitForNames(t *testing.T) {
 	require.EqualValues(t, 1, c.pair(2).counter(tag3).sent)
 }
 
-// Once warm, a message that was put where an RTR had said allocates nothing.
+// TestNoAllocationOfSpeculation: once warm, a message put to the address of an RTR does not
+// allocate.
 func TestNoAllocationOfSpeculation(t *testing.T) {
 	sender, receiver := speculating(Speculation{}, 0), speculating(Speculation{}, 0)
 	var user any = 1
@@ -346,8 +352,9 @@ func TestSpeculationNeedsBoth(t *testing.T) {
 	require.Equal(t, "unpost", Unpost.String())
 }
 
-// A send that blocks leaves its RTR while a message is got from that peer, from which it would have
-// to wait; others do not, nor does it when that is over or when another peer's message is got.
+// TestBlockingSendBesideGet: a blocking send leaves its RTR unused while a message is being got
+// from that peer, because its put would wait. Other sends use it, and so does a blocking send after
+// that get or during a get from another peer.
 func TestBlockingSendBesideGet(t *testing.T) {
 	for _, x := range []struct {
 		blocks, done bool

@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// What package explore needs: to copy a core, to tell two states apart, and to look into one.
+// Support for package explore: copying, encoding and inspecting a core.
 
-// Ref is a small number of an end, which another end has when this one is over.
+// Ref is a small number that identifies the end. It is reused after the end is over.
 func (e *End) Ref() int { return int(e.ref) }
 
-// At is the end with that number.
+// At returns the end with a given Ref.
 func (c *Core) At(ref int) *End { return c.ends[ref] }
 
-// ID is the end's name, 0 if it waits for one.
+// ID is the end's ID; 0: waiting for one.
 func (e *End) ID() ID { return e.id }
 
-// Live tells whether the end's request is under way.
+// Live reports whether the end's request is in progress.
 func (e *End) Live() bool { return e.live }
 
-// Clone copies a core that has nothing to do: ends keep their numbers and users.
+// Clone copies a core without pending actions. Ends keep their refs and users.
 func (c *Core) Clone() *Core {
 	if c.actions.len() > 0 || c.posting != nil {
 		panic("rendezvous: Clone with something left to do")
@@ -59,7 +59,7 @@ func (c *Core) Clone() *Core {
 	return &n
 }
 
-// same is a queue of another core's ends in terms of this one's.
+// same converts a queue of another core's ends to the ends of this core.
 func (c *Core) same(q *fifo[*End]) (n fifo[*End]) {
 	for _, e := range q.all() {
 		n.list = append(n.list, c.ends[e.ref])
@@ -67,7 +67,7 @@ func (c *Core) same(q *fifo[*End]) (n fifo[*End]) {
 	return n
 }
 
-// AppendState writes what tells the core's state from others; times count from now.
+// AppendState encodes the complete state; times are relative to now.
 func (c *Core) AppendState(b []byte) []byte {
 	number := func(v uint64) { b = binary.AppendUvarint(b, v) }
 	queue := func(q *fifo[*End]) {
@@ -129,7 +129,7 @@ func bits(list ...bool) (v byte) {
 	return v
 }
 
-// Check tests what must hold whenever the core has nothing to do.
+// Check verifies the invariants of a core without pending actions.
 func (c *Core) Check() error {
 	registered, offers, under := 0, 0, make([]int, len(c.under))
 	for _, e := range c.ends {
@@ -190,5 +190,5 @@ func (e *End) String() string {
 	return s
 }
 
-// Records is the number of ends there ever were at a time: the bound of At.
+// Records is the maximum number of concurrent ends so far: the bound of At.
 func (c *Core) Records() int { return len(c.ends) }

@@ -6,7 +6,7 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// AppendState encodes a state: two states with one encoding have one future.
+// AppendState encodes a state. Two states with one encoding have the same future.
 func (w *World) AppendState(b []byte) []byte {
 	number := func(v int) { b = binary.AppendUvarint(b, uint64(v+1)) }
 	for i := range w.ranks {

@@ -6,7 +6,7 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// action is what an event does.
+// action is the type of an event.
 type action uint8
 
 const (
@@ -23,11 +23,11 @@ const (
 
 var actionNames = [...]string{"send", "receive", "deliver", "leave", "perform", "answer", "tick", "cancel-send", "cancel-receive"}
 
-// An event is one step of a world. Its nth request to the machine ends with trouble; a leave,
-// perform or answer does so itself. Events are small because the explorer keeps one for each state.
+// An event is one step of a world. Its nth request ends with trouble; a leave, perform or answer
+// fails itself. Events are small because the explorer stores one per state.
 type event struct {
 	act      action
-	from, to uint8 // ranks; an event of one rank has from; a cancel has the number there
+	from, to uint8 // ranks; an event of one rank uses from; a cancel stores its number there
 	nth      uint8
 	trouble  trouble
 }
@@ -49,7 +49,7 @@ func (e event) String() string {
 	return s
 }
 
-// actor is the rank whose core an event is for: no other's changes.
+// actor is the rank whose core an event changes.
 func (w *World) actor(e event) int {
 	switch e.act {
 	case deliver, perform, answer:
@@ -62,7 +62,7 @@ func (w *World) actor(e event) int {
 	return int(e.from)
 }
 
-// Apply runs an event. A panic of the core is a violation like others.
+// Apply executes an event. A panic of the core is a violation.
 func (w *World) Apply(e event) (err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -95,7 +95,7 @@ func (w *World) Apply(e event) (err error) {
 	return w.cancelReceive(from)
 }
 
-// Enabled lists the events that can happen, without the ways in which their requests can fail.
+// Enabled lists the possible events, without variants that fail.
 func (w *World) Enabled() (list []event) {
 	add := func(act action, from, to int) { list = append(list, event{act: act, from: uint8(from), to: uint8(to)}) }
 	for at := range w.ranks {
@@ -137,7 +137,7 @@ func (w *World) Enabled() (list []event) {
 	return list
 }
 
-// faulted is the event with a fault, if it can have one.
+// faulted returns the event with a fault, if it can have one.
 func (w *World) faulted(e event) (event, bool) {
 	if w.faults == 0 || e.act != leave && e.act != perform && e.act != answer {
 		return e, false
@@ -151,9 +151,9 @@ func (w *World) faulted(e event) (event, bool) {
 	return e, true
 }
 
-// Finished tests what must hold in every state in which nothing can happen any more.
+// Finished verifies a final state.
 func (w *World) Finished() error {
-	loose := false // a cancel leaves its other end alone
+	loose := false // a cancel leaves its other end unmatched
 	for i := range w.messages {
 		loose = loose || w.messages[i].cancelled
 	}
@@ -180,7 +180,7 @@ func (w *World) Finished() error {
 	return w.empty(loose)
 }
 
-// agree: both ends say the same, unless each had a reason of its own to fail.
+// agree reports whether both ends have the same result, unless each detected a failure of its own.
 func (w *World) agree(m *message) bool {
 	here, there := m.code, w.receives[m.receive].code
 	return here == there || here != rendezvous.Good && there != rendezvous.Good && m.disturbed > 1
@@ -188,7 +188,7 @@ func (w *World) agree(m *message) bool {
 
 func (w *World) endOf(rank, ref int) string { return w.ranks[rank].core.At(ref).String() }
 
-// empty: everything was given back.
+// empty verifies that everything was released.
 func (w *World) empty(loose bool) error {
 	for at := range w.ranks {
 		r := &w.ranks[at]

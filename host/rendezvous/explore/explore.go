@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
-// Result is what an exploration found; doc.go lists the properties.
+// Result is the outcome of an exploration; doc.go lists the invariants.
 type Result = modelcheck.Result
 
 // The verdicts.
@@ -18,8 +18,8 @@ const (
 	Undecided = modelcheck.Undecided
 )
 
-// Run explores every interleaving that o allows, in the order of their length. It returns an error
-// for impossible options or if ctx ends; a violated property is a Result.
+// Run explores every interleaving that o allows, shortest first. It returns an error for impossible
+// options or if ctx ends; a violated invariant is a Result.
 func Run(ctx context.Context, o Options) (Result, error) {
 	began := time.Now()
 	w, err := NewWorld(&o)
@@ -46,11 +46,10 @@ func Run(ctx context.Context, o Options) (Result, error) {
 	return r, err
 }
 
-// CloneFor copies a world of which nothing will be done but an event, and so all cores but one
-// stay.
+// CloneFor copies a world to which only one event will be applied, so the other cores are shared.
 func (w *World) CloneFor(e event) *World { return w.cloneFor(w.actor(e)) }
 
-// Variants lists the ways in which an event can fail, after being the world behind it.
+// Variants lists the ways in which an event can fail, given the world after its success.
 func (w *World) Variants(e event, after *World) (list []event) {
 	if bad, ok := w.faulted(e); ok {
 		list = append(list, bad)

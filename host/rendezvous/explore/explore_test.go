@@ -41,7 +41,7 @@ func TestPlantsAreFound(t *testing.T) {
 	}
 }
 
-// How many goroutines expand states changes nothing, neither of proofs nor of counterexamples.
+// TestJobsChangeNothing: the number of goroutines affects neither proofs nor counterexamples.
 func TestJobsChangeNothing(t *testing.T) {
 	if testing.Short() {
 		t.Skip("explores everything twice")

@@ -6,16 +6,16 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// The machine: operations of a pair are performed in order. A put first leaves its origin, of which
-// nothing is told but a fault; what it meets at its target is told afterwards, in order with the
-// answers of gets.
+// The machine performs operations of a pair in order. A put first leaves its origin, which is
+// reported only in case of a fault; faults at the target are reported later, in order with the
+// responses of gets.
 
-// waiting is the oldest operation of a pair that has not left its origin, or -1.
+// leaving is the oldest operation of a pair that has not left its origin, or -1.
 func (w *World) leaving(from, to int) int {
 	return slices.IndexFunc(w.requests[w.pair(from, to)], func(o op) bool { return !o.left })
 }
 
-// leave reads the bytes of the oldest put that has not left. Its origin is told if it cannot.
+// leave reads the bytes of the oldest put that has not left. A fault is reported to the origin.
 func (w *World) leave(from, to int, fault bool) error {
 	pair := w.pair(from, to)
 	k := w.leaving(from, to)
@@ -37,7 +37,7 @@ func (w *World) leave(from, to int, fault bool) error {
 	return nil
 }
 
-// faultOf tells the origin of a put's fault.
+// faultOf reports a fault of a put to its origin.
 func (w *World) faultOf(at int, o op) error {
 	core := w.ranks[at].core
 	e := core.At(o.ref)
@@ -48,7 +48,7 @@ func (w *World) faultOf(at int, o op) error {
 	return w.drain(at)
 }
 
-// done tells the origin that an operation is over.
+// done reports the completion of an operation to its origin.
 func (w *World) done(at int, o op, err error) error {
 	core := w.ranks[at].core
 	e := core.At(o.ref)
@@ -62,7 +62,7 @@ func (w *World) done(at int, o op, err error) error {
 	return w.drain(at)
 }
 
-// perform does the oldest operation of a pair at its target.
+// perform performs the oldest operation of a pair at its target.
 func (w *World) perform(from, to int, fault bool) error {
 	pair := w.pair(from, to)
 	o := w.requests[pair][0]
@@ -109,8 +109,8 @@ func (w *World) touch(to int, o *op) error {
 	return nil
 }
 
-// target is the receive whose memory a put is for, and whether it has any. A put may come before
-// its message is matched.
+// target is the receive whose memory a put writes, and whether it holds memory. A put may arrive
+// before its message is matched.
 func (w *World) target(at int, o *op) (i int, held bool) {
 	core := w.ranks[at].core
 	for ref := range core.Records() {
@@ -122,7 +122,7 @@ func (w *World) target(at int, o *op) (i int, held bool) {
 	return 0, false
 }
 
-// answer brings the oldest answer of a pair to its origin.
+// answer delivers the oldest response of a pair to its origin.
 func (w *World) answer(from, to int, fault bool) error {
 	pair := w.pair(from, to)
 	o := w.answers[pair][0]
@@ -136,7 +136,7 @@ func (w *World) answer(from, to int, fault bool) error {
 	if o.fault {
 		err = errFault
 	}
-	if o.do == rendezvous.Put { // told late
+	if o.do == rendezvous.Put { // reported late
 		if w.plant.deaf {
 			return nil
 		}
@@ -152,5 +152,5 @@ func (w *World) answer(from, to int, fault bool) error {
 	return w.done(to, o, err)
 }
 
-// of tells whether an operation's end is still the one that began it.
+// of reports whether an operation's end is still the one that issued it.
 func (o *op) of(e *rendezvous.End) bool { return e.Live() && e.ID() == o.id }

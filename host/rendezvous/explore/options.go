@@ -7,11 +7,11 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// A Message is one that rank From sends to rank To, from At in its memory.
+// A Message is sent by rank From to rank To, from address At of its memory.
 type Message struct {
 	From, To, Tag int
 	Bytes, At     int
-	Eager         bool // it travels as a whole, and must keep its position among the others
+	Eager         bool // sent as a whole in its position among the others
 }
 
 // A Receive is posted by rank Rank.
@@ -20,38 +20,38 @@ type Receive struct {
 	Room, At          int
 }
 
-// Any leaves source or tag of a receive open.
+// Any is the wildcard for source or tag.
 const Any = -1
 
-// Options say what world to explore. Ranks send and receive in the order of the lists; how that
-// mixes, and with what arrives, is what is explored.
+// Options define the world to explore. Ranks send and receive in the order of the lists; the
+// exploration covers all interleavings, including those with arrivals.
 type Options struct {
 	Ranks    int
 	Protocol string // of every message: rget, rput, chunked or spec
-	Chunk    int    // bytes of one operation; 0: all of rget and rput, 1 of chunked
+	Chunk    int    // bytes per operation; 0: all for rget and rput, 1 for chunked
 	Window   int    // of chunked
 	Counters int    // of spec; 0: defaultCounters
-	Hopeless bool   // spec stops RTRs after the first that is not used, and tries again after one receive
+	Hopeless bool   // spec: pause RTRs after the first unused one, probe again after one receive
 	Messages []Message
 	Receives []Receive
 
-	IDs           int    // names for sends, and for receives; 0: as many as wanted
-	Registrations [3]int // pieces of memory at each rank, by class; 0: as many as wanted
-	Descriptors   int    // operations under way at each rank; 0: as many as wanted
+	IDs           int    // names for sends and for receives; 0: unlimited
+	Registrations [3]int // registrations per rank, by class; 0: unlimited
+	Descriptors   int    // operations in flight per rank; 0: unlimited
 
-	Faults    int   // so many translations may fail
-	Shortages int   // so many requests may find no room, without a reason
-	Refusals  int   // so many requests may fail for good
+	Faults    int   // maximum number of translation faults
+	Shortages int   // maximum number of requests refused for want of room, at random
+	Refusals  int   // maximum number of requests that fail for good
 	Impatient bool  // the first shortage of memory fails its transfer
 	Cancel    []int // messages that may be cancelled
 	CancelAt  []int // receives that may be cancelled
 
-	Plant     string // a deliberate mistake, to see it found
-	MaxStates int    // ends the exploration undecided; 0 is DefaultMaxStates
-	Jobs      int    // goroutines that expand states; 0: one. The result does not depend on it
+	Plant     string // a deliberate mistake to find
+	MaxStates int    // limit after which the result is undecided; 0: DefaultMaxStates
+	Jobs      int    // goroutines; 0: one. The result does not depend on it
 }
 
-// defaultCounters keep apart the tags that worlds have.
+// defaultCounters separate the tags used in worlds.
 const defaultCounters = 2
 
 // DefaultMaxStates keeps an exploration below about 1 GB.
@@ -71,7 +71,7 @@ func (o *Options) protocol() (rendezvous.Protocol, error) {
 	return nil, fmt.Errorf("explore: protocol %q, expected rget, rput, chunked or spec", o.Protocol)
 }
 
-// config is what the core of every rank works by.
+// config configures the core of every rank.
 func (o *Options) config(plant plant) rendezvous.Config {
 	patience := rendezvous.Never
 	if o.Impatient {
@@ -130,7 +130,7 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// String is the command that starts this world in a scenario script.
+// String returns the command that creates this world in a scenario script.
 func (o *Options) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "new ranks=%d protocol=%s", o.Ranks, o.Protocol)
@@ -168,7 +168,7 @@ func (o *Options) String() string {
 	return b.String()
 }
 
-// Bound says in words what may happen in the world besides what its protocol does.
+// Bound describes the failures and cancels that the world allows.
 func (o *Options) Bound() string {
 	var list []string
 	for _, v := range []struct {
@@ -188,8 +188,8 @@ func (o *Options) Bound() string {
 	return "at most " + strings.Join(list, ", ")
 }
 
-// String is "0>1:4@1": rank 0 sends rank 1 the four bytes from 1 on; a tag other than 0 as
-// "0>1#2:4@1".
+// String returns "0>1:4@1" (rank 0 sends to rank 1 the four bytes at address 1), or "0>1#2:4@1"
+// with a tag other than 0.
 func (m Message) String() string {
 	s := fmt.Sprintf("%d>%d", m.From, m.To)
 	if m.Tag != 0 {
@@ -202,7 +202,7 @@ func (m Message) String() string {
 	return s
 }
 
-// String is "1<0:4@9", with * for any source or tag.
+// String returns "1<0:4@9", with * for any source or tag.
 func (r Receive) String() string {
 	any := func(v int) string {
 		if v == Any {

@@ -7,26 +7,25 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// A plant is a deliberate mistake, made where the core meets its surroundings or by a protocol
-// value around the real one: the core itself has no room for them. Their only use is to show that
-// the explorer finds them.
+// A plant is a deliberate mistake, injected at the interface of the core or by a wrapper of a
+// protocol; the core itself contains none of them. Plants show that the explorer finds mistakes.
 type plant struct {
 	protocol   func(rendezvous.Protocol) rendezvous.Protocol
-	action     func(w *World, at int, a *rendezvous.Action) bool // false: forgotten
+	action     func(w *World, at int, a *rendezvous.Action) bool // false: the action is dropped
 	hear       func(w *World, from, to int, c *rendezvous.Control) bool
 	registered func(err *error)
 	posted     func(w *World, at int, a rendezvous.Action, err *error)
 	done       func(w *World, at int, o op, err *error)
 	performed  func(w *World, from, to int, o op) error
-	queues     bool // a control message waits behind messages that may not go yet
-	silent     bool // a message that was taken back is not told of
-	hasty      bool // a fence is taken for done when it is posted
-	deaf       bool // late faults are not heard
-	sleeps     bool // what was refused is not asked for again
-	uncounted  bool // eager messages have no number at their sender
-	unseen     bool // nor at their receiver
-	bold       bool // a receive of anything does not keep those behind it from being offers
-	abrupt     bool // an offer is cancelled without asking for its RTR
+	queues     bool // control messages wait behind messages that are not ready
+	silent     bool // a withdrawn message is not reported
+	hasty      bool // a fence is treated as completed when it is posted
+	deaf       bool // late faults are ignored
+	sleeps     bool // refused requests are not retried
+	uncounted  bool // the sender does not count eager messages
+	unseen     bool // the receiver does not count them
+	bold       bool // a wildcard receive does not prevent offers behind it
+	abrupt     bool // an offer is cancelled without revoking its RTR
 }
 
 // Plants lists the names of the deliberate mistakes.
@@ -81,7 +80,7 @@ func isFIN(a *rendezvous.Action) bool {
 	return a.Do == rendezvous.Tell && a.Control.Kind == rendezvous.FIN
 }
 
-// goodFIN: a failure is not said in a FIN.
+// goodFIN: a FIN does not report the failure.
 func goodFIN(_ *World, _ int, a *rendezvous.Action) bool {
 	if isFIN(a) {
 		a.Control.Code = rendezvous.Good
@@ -89,8 +88,8 @@ func goodFIN(_ *World, _ int, a *rendezvous.Action) bool {
 	return true
 }
 
-// byAddress: a transfer is recognised by where its bytes lie. Two sends of one buffer have one
-// address.
+// byAddress: a transfer is identified by the address of its bytes, which is ambiguous for two sends
+// from one buffer.
 func byAddress(w *World, from, to int, c *rendezvous.Control) bool {
 	if c.Kind != rendezvous.FIN {
 		return true
@@ -114,7 +113,7 @@ func byAddress(w *World, from, to int, c *rendezvous.Control) bool {
 	return true
 }
 
-// anyGeneration: a transfer is recognised by its index alone.
+// anyGeneration: a transfer is identified by its index without the generation.
 func anyGeneration(w *World, _, to int, c *rendezvous.Control) bool {
 	const index = 1<<16 - 1
 	core := w.ranks[to].core
@@ -126,7 +125,7 @@ func anyGeneration(w *World, _, to int, c *rendezvous.Control) bool {
 	return true
 }
 
-// doneWhenRead: the sender takes the reading of its last byte for the end.
+// doneWhenRead: the sender treats the read of its last byte as completion.
 func doneWhenRead(w *World, from, to int, o op) error {
 	m := w.o.Messages[o.message]
 	if o.do != rendezvous.Get || int(o.remote)+o.bytes != m.At+m.Bytes {
@@ -137,7 +136,7 @@ func doneWhenRead(w *World, from, to int, o op) error {
 	return w.drain(to)
 }
 
-// doneWhenWritten: the receiver takes the writing of its last byte for the end.
+// doneWhenWritten: the receiver treats the write of its last byte as completion.
 func doneWhenWritten(w *World, from, to int, o op) error {
 	if o.do != rendezvous.Put || o.fault {
 		return nil
@@ -152,7 +151,7 @@ func doneWhenWritten(w *World, from, to int, o op) error {
 	return w.drain(to)
 }
 
-// noDrain: the first failure ends a transfer, whatever else of it is under way.
+// noDrain: the first failure ends a transfer although operations are in flight.
 func noDrain(w *World, at int, o op, err *error) {
 	if *err == nil {
 		return
@@ -168,7 +167,7 @@ func noDrain(w *World, at int, o op, err *error) {
 	}
 }
 
-// forgive takes a refusal for success.
+// forgive treats a refusal as success.
 func forgive(err error) error {
 	if errors.Is(err, rendezvous.ErrAgain) {
 		return nil
@@ -176,14 +175,14 @@ func forgive(err error) error {
 	return err
 }
 
-// fatal takes a shortage for the end.
+// fatal treats a shortage as a failure.
 func fatal(err *error) {
 	if errors.Is(*err, rendezvous.ErrAgain) || errors.Is(*err, rendezvous.ErrFull) {
 		*err = errRefused
 	}
 }
 
-// rtsOvertaken: an RTS goes behind the messages that were sent after it.
+// rtsOvertaken: an RTS is sent behind messages sent after it.
 func rtsOvertaken(w *World, at int, a *rendezvous.Action) bool {
 	if a.Do != rendezvous.Tell || a.Control.Kind != rendezvous.RTS {
 		return true
@@ -195,7 +194,7 @@ func rtsOvertaken(w *World, at int, a *rendezvous.Action) bool {
 	return true
 }
 
-// notShortened: the sender moves all it has into a shorter buffer.
+// notShortened: the sender moves its whole message into a shorter buffer.
 func notShortened(_ *World, _, _ int, c *rendezvous.Control) bool {
 	if c.Kind == rendezvous.CTS {
 		c.Bytes = memoryBytes
@@ -203,7 +202,7 @@ func notShortened(_ *World, _, _ int, c *rendezvous.Control) bool {
 	return true
 }
 
-// cancelOfReceived: a message is said to be taken back that was received.
+// cancelOfReceived: a message that was matched is reported as withdrawn.
 func cancelOfReceived(w *World, from, to int, c *rendezvous.Control) bool {
 	if c.Kind != rendezvous.Cancel {
 		return true
@@ -214,7 +213,7 @@ func cancelOfReceived(w *World, from, to int, c *rendezvous.Control) bool {
 	return false
 }
 
-// sameChunk: every chunk comes from the first one's offset.
+// sameChunk: every chunk is read from the offset of the first one.
 func sameChunk(w *World, _ int, a *rendezvous.Action) bool {
 	if a.Do == rendezvous.Get {
 		a.Remote = uint64(w.o.Messages[w.receives[a.End.User().(int)].message].At)
@@ -222,7 +221,7 @@ func sameChunk(w *World, _ int, a *rendezvous.Action) bool {
 	return true
 }
 
-// claimOvertakes: a claim goes in front of what was sent before it.
+// claimOvertakes: a claim is sent ahead of messages sent before it.
 func claimOvertakes(w *World, at int, a *rendezvous.Action) bool {
 	if a.Do != rendezvous.Tell || a.Control.Kind != rendezvous.Claim {
 		return true
@@ -234,7 +233,7 @@ func claimOvertakes(w *World, at int, a *rendezvous.Action) bool {
 	return true
 }
 
-// rtrForTheNext: an RTR is used by the next message, whatever was sent before that came.
+// rtrForTheNext: an RTR is used by the next message, regardless of messages sent before it arrived.
 func rtrForTheNext(w *World, from, to int, c *rendezvous.Control) bool {
 	if c.Kind == rendezvous.RTR {
 		begun := 0
@@ -248,7 +247,7 @@ func rtrForTheNext(w *World, from, to int, c *rendezvous.Control) bool {
 	return true
 }
 
-// rtrWithoutLength: the sender puts all it has where less was offered.
+// rtrWithoutLength: the sender puts its whole message although less was offered.
 func rtrWithoutLength(_ *World, _, _ int, c *rendezvous.Control) bool {
 	if c.Kind == rendezvous.RTR {
 		c.Bytes = memoryBytes
@@ -256,7 +255,7 @@ func rtrWithoutLength(_ *World, _, _ int, c *rendezvous.Control) bool {
 	return true
 }
 
-// finWhenPosted: the receiver tells the sender that it is over as soon as all is asked for.
+// finWhenPosted: the receiver sends FIN as soon as all operations are posted.
 func finWhenPosted(w *World, at int, a rendezvous.Action, err *error) {
 	if a.Do != rendezvous.Get || *err != nil {
 		return
@@ -270,12 +269,12 @@ func finWhenPosted(w *World, at int, a rendezvous.Action, err *error) {
 	}
 }
 
-// abrupt: a receiver that is cancelled does not wait for its sender.
+// abrupt: a cancelled receiver does not wait for its sender.
 type abrupt struct{ rendezvous.Protocol }
 
 func (abrupt) Pushes() bool { return false }
 
-// noLate: a sender that is asked for memory has none.
+// noLate: a sender that is asked for its address has no memory.
 type noLate struct{ rendezvous.Protocol }
 
 func (p noLate) Hear(e *rendezvous.End, c rendezvous.Control) bool {
@@ -285,7 +284,7 @@ func (p noLate) Hear(e *rendezvous.End, c rendezvous.Control) bool {
 	return p.Protocol.Hear(e, c)
 }
 
-// noWindow: any number of operations may be under way.
+// noWindow: the number of operations in flight is not limited.
 type noWindow struct{ rendezvous.Protocol }
 
 func (p noWindow) Step(left, _ int) int { return p.Protocol.Step(left, 0) }

@@ -35,8 +35,8 @@ import (
 //	state
 //	    Prints all transfers.
 //
-// With short=N or refused=N the Nth request of the command for memory or an operation finds no room
-// now, or fails for good. Commands print what the cores do; a violation is the last line.
+// With short=N or refused=N, the Nth request of the command for memory or an operation finds no
+// room, or fails for good. Commands print the actions of the cores; a violation is the last line.
 type Script struct {
 	w   *World
 	out strings.Builder
@@ -68,7 +68,7 @@ func (s *Script) command(line string) error {
 		if err != nil {
 			return err
 		}
-		// What may fail is said by the commands.
+		// Failures are chosen by the commands, so the budgets are unlimited.
 		o.Faults, o.Shortages, o.Refusals = 1<<7-1, 1<<7-1, 1<<7-1
 		s.w, err = NewWorld(&o)
 		if err == nil {
@@ -94,7 +94,7 @@ func (s *Script) command(line string) error {
 	return s.stuck()
 }
 
-// stuck says so when nothing can happen any more and that is not the end.
+// stuck reports an unfinished state without possible events.
 func (s *Script) stuck() error {
 	for _, e := range s.w.Enabled() {
 		w := s.w.clone()
@@ -173,7 +173,7 @@ func parseEvent(fields []string) (e event, err error) {
 	return e, err
 }
 
-// ParseOptions reads what String writes, without "new".
+// ParseOptions parses the output of String without "new".
 func ParseOptions(fields []string) (o Options, err error) {
 	numbers := map[string]*int{
 		"ranks": &o.Ranks, "chunk": &o.Chunk, "window": &o.Window, "counters": &o.Counters, "ids": &o.IDs, "descriptors": &o.Descriptors,
@@ -221,7 +221,7 @@ func parseReceive(s string) (r Receive, err error) {
 	return r, err
 }
 
-// parseEnvelope reads "A>B#TAG:BYTES@AT".
+// parseEnvelope parses "A>B#TAG:BYTES@AT".
 func parseEnvelope(s, arrow string) (a, b, tag, bytes, at int, err error) {
 	number := func(s string) (n int) {
 		if s == "*" {
@@ -243,7 +243,7 @@ func parseEnvelope(s, arrow string) (a, b, tag, bytes, at int, err error) {
 	return number(first), number(second), tag, number(size), number(offset), err
 }
 
-// script writes events as a scenario with the output that they produce.
+// script formats events as a scenario with their output.
 func script(o *Options, trace []event, violation string) string {
 	commands := []string{o.String()}
 	for _, e := range trace {

@@ -8,14 +8,14 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// What a request to the machine can end with, besides well.
+// trouble is the outcome of a request that fails.
 type trouble uint8
 
 const (
 	none trouble = iota
 	shortage
 	refused
-	faulty // of a translation
+	faulty // translation fault
 )
 
 func (t trouble) String() string { return [...]string{"", "short", "refused", "fault"}[t] }
@@ -25,7 +25,7 @@ var (
 	errFault   = errors.New("fault")
 )
 
-// drain does what the core of a rank asks for: the part of package host.
+// drain executes the actions of a rank's core, as package host does.
 func (w *World) drain(at int) error {
 	core := w.ranks[at].core
 	for {
@@ -46,7 +46,7 @@ func (w *World) drain(at int) error {
 	return nil
 }
 
-// trouble tells whether the request is the one that the event lets fail.
+// trouble returns the outcome that the event chose for this request.
 func (w *World) trouble() trouble {
 	w.asked++
 	if w.asked != int(w.event.nth) {
@@ -98,7 +98,7 @@ func (w *World) tell(at int, a rendezvous.Action) error {
 	return nil
 }
 
-// unpost takes a receive back, which nothing must have matched.
+// unpost removes an unmatched receive.
 func (w *World) unpost(at, i int) error {
 	r := &w.ranks[at]
 	k := slices.Index(r.waiting, i)
@@ -110,8 +110,8 @@ func (w *World) unpost(at, i int) error {
 	return nil
 }
 
-// enqueue puts a control message in front of messages that may not go yet: what they wait for may
-// need it.
+// enqueue queues a control message ahead of held messages. Those may be waiting for the reply to
+// it; behind them it would deadlock.
 func (w *World) enqueue(pair int, c rendezvous.Control) {
 	at := slices.IndexFunc(w.outbox[pair], func(p packet) bool { return p.held })
 	if at < 0 || w.plant.queues {
@@ -120,7 +120,7 @@ func (w *World) enqueue(pair int, c rendezvous.Control) {
 	w.outbox[pair] = slices.Insert(w.outbox[pair], at, packet{message: -1, control: c})
 }
 
-// memoryOf is where the memory of an end lies, what marks it as held, and its message.
+// memoryOf returns the memory of an end, its flag for being registered, and its message.
 func (w *World) memoryOf(e *rendezvous.End) (base int, held *bool, message int) {
 	i := e.User().(int)
 	if e.Sends() {
@@ -207,7 +207,7 @@ func (w *World) begin(at int, a rendezvous.Action) error {
 	return nil
 }
 
-// release: nothing may touch the memory any more.
+// release marks memory as released; no operation may access it afterwards.
 func (w *World) release(at int, e *rendezvous.End) error {
 	_, held, m := w.memoryOf(e)
 	if !*held {
@@ -270,7 +270,8 @@ func (w *World) complete(at int, a rendezvous.Action) error {
 	return w.receiveOver(i, code)
 }
 
-// sendOver: the application may change the buffer, and does, unless another send of it is not over.
+// sendOver completes a send. The application then changes the buffer, unless another send from it
+// is in progress.
 func (w *World) sendOver(i int, code rendezvous.Code) error {
 	m, s := w.o.Messages[i], &w.messages[i]
 	w.say("message %d is over: %v", i, code)
@@ -278,7 +279,7 @@ func (w *World) sendOver(i int, code rendezvous.Code) error {
 	case s.progress == over:
 		return violation("the send of message %d ends twice", i)
 	case code == rendezvous.Cancelled && s.receive < 0 && s.cancelled:
-		if !s.withdrawn { // before its RTS: its position among the others is free
+		if !s.withdrawn { // before its RTS: its reserved position is free again
 			pair := w.pair(m.From, m.To)
 			w.outbox[pair] = slices.DeleteFunc(w.outbox[pair], func(p packet) bool { return p.message == i })
 		}
@@ -295,7 +296,7 @@ func (w *World) sendOver(i int, code rendezvous.Code) error {
 	return nil
 }
 
-// sends tells whether a send from that byte is not over.
+// sends reports whether a send from that byte is in progress.
 func (w *World) sends(rank, at int) bool {
 	for i, m := range w.o.Messages {
 		if m.From == rank && m.At <= at && at < m.At+m.Bytes && w.messages[i].progress != over {

@@ -5,19 +5,19 @@ import (
 	"slices"
 )
 
-// Claims is what "proved" means, in a sentence.
+// Claims is the meaning of "proved" in one sentence.
 const Claims = "every request ends once; a receive that ends well has its message as it was sent; both ends say the same; " +
 	"only what something has happened to fails; nothing touches memory that was given back; messages match in MPI's order; " +
 	"nobody waits for ever; nothing is left over"
 
-// Levels are how far Suite goes.
+// Levels is the number of levels of Suite.
 const Levels = 3
 
-// Suite lists the explorations that together make the case for the core: every protocol, with one,
-// two and three messages between two and three ranks; overlapping buffers, wildcards, receives that
-// are too short, eager messages among the others; with names, memory and descriptors short; with
-// faults, shortages, refusals and cancels at every step. level 1 takes two seconds, 2 half a
-// minute, 3 minutes.
+// Suite lists the explorations that together verify the core: every protocol with one, two and
+// three messages between two and three ranks; overlapping buffers, wildcards, receives that are too
+// short, and eager messages in between; limited names, memory and descriptors; and faults,
+// shortages, refusals and cancels at every step. Level 1 takes two seconds, level 2 half a minute,
+// level 3 minutes.
 func Suite(level int) (all []Options) {
 	for _, protocol := range []string{"rget", "rput", "chunked", "spec"} {
 		list := worlds
@@ -31,7 +31,7 @@ func Suite(level int) (all []Options) {
 			o := w.Options
 			o.Protocol = protocol
 			if protocol == "spec" {
-				o.MaxStates = 2 * DefaultMaxStates // messages that cross have 1.07 million
+				o.MaxStates = 2 * DefaultMaxStates // crossing messages have 1.07 million
 			}
 			if protocol == "chunked" {
 				o.Chunk, o.Window = 2, 2
@@ -42,9 +42,9 @@ func Suite(level int) (all []Options) {
 	return all
 }
 
-// Deep lists what goes further than Suite, and takes minutes: two ranks that put to a third, with
-// two faults, two shortages, a refusal and cancels of all but one. It has 3.39 million states and
-// 13.1 million transitions, and takes 170 s of processor time and 3.4 GB.
+// Deep lists explorations beyond Suite that take minutes: two ranks put to a third, with two
+// faults, two shortages, a refusal and cancels of all but one. That world has 3.39 million states
+// and 13.1 million transitions, and takes 170 s of CPU time and 3.4 GB.
 func Deep() []Options {
 	o := world(0, 3, incast, fromAny, stepping(fails(2, 2, 1, either, first))).Options
 	o.Protocol, o.MaxStates = "rput", 8<<20
@@ -56,13 +56,13 @@ type leveled struct {
 	Options
 }
 
-// large tells whether speculation has more than DefaultMaxStates there. Smaller ones of the kind
-// are among speculations.
+// large reports whether speculation has more than DefaultMaxStates states in this world. Smaller
+// worlds of the kind are among speculations.
 func (w *leveled) large() bool {
 	return len(w.Messages) > 2 && w.IDs == 0 && (w.Chunk > 0 || w.Refusals > 0)
 }
 
-// The pieces of worlds. Buffers of one rank overlap where that is legal.
+// Building blocks of worlds. Buffers of one rank overlap where that is legal.
 var (
 	one      = []Message{{From: 0, To: 1, Bytes: 4, At: 1}}
 	overlap  = []Message{{From: 0, To: 1, Bytes: 4, At: 1}, {From: 0, To: 1, Bytes: 2, At: 1}}
@@ -87,19 +87,19 @@ var (
 
 var (
 	tagged = []Message{{From: 0, To: 1, Bytes: 4, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 2, At: 1}}
-	// behind waits for a name, and a short message behind it.
+	// behind: a message waits for a name, followed by a short message.
 	behind = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 2, At: 3}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
 
-	// What speculation can get wrong: a short message where a long one was thought of, a receive of
-	// anything in front of others.
+	// Worlds that speculation could get wrong: a short message in place of the expected long one, a
+	// wildcard receive before others.
 	short1st = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}}
 	then2    = []Message{{From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 2, At: 1}}
 	mixed    = []Message{{From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}, {From: 0, To: 1, Bytes: 2, At: 1}}
-	// The third one waits for a name and may be cancelled before it has one.
+	// The third message waits for a name and may be cancelled before it has one.
 	nameless  = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 1, At: 3}, {From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 1, At: 5, Eager: true}}
 	otherTag  = []Message{{From: 0, To: 1, Tag: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 1, At: 1}}
 	tagsApart = []Receive{{Rank: 1, Source: 0, Room: 3, At: 8}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 12}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 16}}
-	// The first one has another tag than two receives that are posted before its own.
+	// The first message has another tag than two receives that are posted before its own.
 	between    = []Message{{From: 0, To: 1, Bytes: 2, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 3, At: 1}, {From: 0, To: 1, Tag: 1, Bytes: 1, At: 1}}
 	tagsBefore = []Receive{{Rank: 1, Source: 0, Tag: 1, Room: 3, At: 8}, {Rank: 1, Source: 0, Tag: 1, Room: 3, At: 12}, {Rank: 1, Source: 0, Room: 3, At: 16}}
 	fromBoth   = []Receive{{Rank: 2, Source: 0, Room: 3, At: 8}, {Rank: 2, Source: 1, Room: 3, At: 12}}
@@ -188,7 +188,7 @@ func hopeless(f func(*Options)) func(*Options) {
 	}
 }
 
-// speculations are worlds for what only RTRs can get wrong.
+// speculations are worlds with mistakes that only RTRs can cause.
 var speculations = []leveled{
 	world(1, 2, short1st, intoTwo, fails(0, 0, 1, no, first)),
 	world(1, 2, tagged, byTag, counters(1, fails(0, 0, 0, no, first))),

@@ -11,15 +11,15 @@ import (
 
 var seed = flag.Int64("seed", 1, "seed of random walks")
 
-// TestRandomWalks goes at random through worlds too large to explore: more messages, more that
-// fails at a time.
+// TestRandomWalks walks at random through worlds too large to explore, with more messages and more
+// simultaneous failures.
 func TestRandomWalks(t *testing.T) {
 	for s := *seed; s < *seed+400; s++ {
 		rnd := rand.New(rand.NewSource(s))
 		o := drawWorld(rnd)
 		w, err := NewWorld(&o)
 		require.NoError(t, err, "%s", o.String())
-		for vain := 0; vain < 50; { // asking again for what is short may go on for ever
+		for vain := 0; vain < 50; { // retries of refused requests may continue forever
 			list := w.Enabled()
 			if len(list) == 0 {
 				break
@@ -46,9 +46,9 @@ func TestRandomWalks(t *testing.T) {
 	}
 }
 
-// drawWorld draws messages between three ranks, with one receive for each, in the order of the
-// sends of a pair when names are short: with fewer names than sends, another order may wait for
-// ever.
+// drawWorld draws messages between three ranks, with one receive for each. When names are short,
+// receives follow the order of the sends of a pair: with fewer names than sends, another order may
+// deadlock.
 func drawWorld(rnd *rand.Rand) Options {
 	o := Options{
 		Ranks: 3, Protocol: []string{"rget", "rput", "chunked", "spec"}[rnd.Intn(4)], Chunk: 1 + rnd.Intn(3), Window: 1 + rnd.Intn(3),
@@ -81,7 +81,8 @@ func drawWorld(rnd *rand.Rand) Options {
 	return o
 }
 
-// An event changes no core but its actor's: whoever shares the others' sees what was there before.
+// TestEventsChangeOneCore: an event changes only the core of its actor, so worlds may share the
+// other cores.
 func TestEventsChangeOneCore(t *testing.T) {
 	for s := *seed; s < *seed+100; s++ {
 		rnd := rand.New(rand.NewSource(s))

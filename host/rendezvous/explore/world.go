@@ -8,10 +8,10 @@ import (
 	"github.com/nicloop/nicloop/host/rendezvous"
 )
 
-// memoryBytes is the memory of a rank. Byte 0 is nobody's, as address 0 is.
+// memoryBytes is the size of a rank's memory. Byte 0 is unused, because address 0 means no memory.
 const memoryBytes = 24
 
-// World is some ranks with the real core, and what is around it: networks that keep the order of
+// World consists of ranks with the real core and their environment: networks that keep the order of
 // a pair, memory, and an application that sends and receives.
 type World struct {
 	o        *Options
@@ -20,26 +20,26 @@ type World struct {
 	messages []message
 	receives []receive
 	outbox   [][]packet // [pair]: control and eager messages
-	requests [][]op     // [pair]: operations from one rank to another, to be performed in order
-	answers  [][]op     // [pair]: from the target back to the origin
+	requests [][]op     // [pair]: operations in order, not yet performed
+	answers  [][]op     // [pair]: responses from the target to the origin
 	now      []rendezvous.Time
 
-	faults, shortages, refusals int // left
+	faults, shortages, refusals int // remaining budget
 
-	event event // that is applied
-	asked int   // requests that could have failed in it
+	event event // being applied
+	asked int   // requests so far in this event
 	say   func(format string, args ...any)
 }
 
 type rank struct {
 	core       *rendezvous.Core
 	memory     [memoryBytes]byte
-	sent       int       // of its messages, in order
-	posted     int       // of its receives
-	waiting    []int     // receives that nothing has matched, oldest first
-	unexpected []arrival // messages that nothing has matched, oldest first
+	sent       int       // number of its messages that were sent, in order
+	posted     int       // number of its receives that were posted
+	waiting    []int     // unmatched receives, oldest first
+	unexpected []arrival // unmatched messages, oldest first
 	registered [3]int
-	under      int // operations
+	under      int // operations in flight
 }
 
 type arrival struct {
@@ -47,7 +47,7 @@ type arrival struct {
 	rts     rendezvous.Control
 }
 
-// progress is how far a request is.
+// progress is the state of a request.
 type progress uint8
 
 const (
@@ -59,41 +59,41 @@ const (
 type message struct {
 	progress
 	code      rendezvous.Code
-	ref       int // of its sender's end
-	receive   int // that it matched, or -1
+	ref       int // ref of its sender's end
+	receive   int // matching receive, or -1
 	held      bool
 	class     rendezvous.Class // of its memory
-	disturbed int              // so many things were made to happen to it
+	disturbed int              // number of failures and cancels that affected it
 	withdrawn bool
-	cancelled bool // was asked for
+	cancelled bool // a cancel was requested
 }
 
 type receive struct {
 	progress
 	code      rendezvous.Code
 	ref       int
-	message   int // that it matched, or -1
+	message   int // matching message, or -1
 	held      bool
 	cancelled bool
-	offered   bool // its end waits for a message
+	offered   bool // its end is an offer
 }
 
-// packet is a message between ranks. An RTS or a claim has its position before it may go.
+// packet is a message between ranks. An RTS or a claim reserves its position before it is ready.
 type packet struct {
-	message int // of an RTS, a claim or an eager one, or -1
+	message int // of an RTS, a claim or an eager message; otherwise -1
 	held    bool
 	control rendezvous.Control
 }
 
-// op is an operation of the end ref at its origin, for a message.
+// op is an operation for a message, issued by the end ref at its origin.
 type op struct {
 	ref, message  int
-	id            rendezvous.ID // of that end, which its number may outlive
+	id            rendezvous.ID // of that end; the ref may be reused
 	other         rendezvous.ID // of the end at the target
 	do            rendezvous.Do
 	local, remote uint64
 	bytes         int
-	left          bool // of a put: its bytes have left
+	left          bool // of a put: its bytes have left the origin
 	fault         bool
 	data          [memoryBytes]byte
 }
@@ -105,7 +105,7 @@ func violation(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsafe, fmt.Sprintf(format, args...))
 }
 
-// NewWorld starts all ranks.
+// NewWorld creates the initial state.
 func NewWorld(o *Options) (*World, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -132,7 +132,7 @@ func NewWorld(o *Options) (*World, error) {
 	return w, nil
 }
 
-// pattern is what a rank's memory holds at first: no two offsets have the same.
+// pattern is the initial contents of a rank's memory, unique per offset.
 func pattern(rank, at int) byte { return byte(1 + rank*memoryBytes + at) }
 
 func (w *World) pair(from, to int) int { return from*w.o.Ranks + to }
@@ -148,8 +148,8 @@ func (w *World) clone() *World {
 
 const nobody = -1
 
-// cloneFor copies a world of which nothing will be done but an event of one rank: the others' cores
-// are those of w.
+// cloneFor copies a world to which only events of one rank will be applied. The cores of the other
+// ranks are shared with w.
 func (w *World) cloneFor(actor int) *World {
 	n := *w
 	n.ranks = slices.Clone(w.ranks)
@@ -168,7 +168,7 @@ func (w *World) cloneFor(actor int) *World {
 	return &n
 }
 
-// nextSend is the message that a rank sends next, or -1; nextReceive the receive that it posts
+// nextSend is the message that a rank sends next, or -1; nextReceive is the receive that it posts
 // next.
 func (w *World) nextSend(at int) int {
 	return nth(len(w.o.Messages), w.ranks[at].sent, func(i int) bool { return w.o.Messages[i].From == at })
@@ -190,7 +190,7 @@ func nth(total, n int, mine func(int) bool) int {
 	return -1
 }
 
-// send begins the next message of a rank.
+// send starts the next message of a rank.
 func (w *World) send(at int) error {
 	i := w.nextSend(at)
 	m := w.o.Messages[i]
@@ -209,7 +209,7 @@ func (w *World) send(at int) error {
 	return w.drain(at)
 }
 
-// post begins the next receive of a rank.
+// post posts the next receive of a rank.
 func (w *World) post(at int) error {
 	i := w.nextReceive(at)
 	r := &w.ranks[at]
@@ -225,7 +225,7 @@ func (w *World) post(at int) error {
 	return w.offer(at, i)
 }
 
-// offer speculates on the message of a receive that has just been posted.
+// offer speculates on the message of a receive that was just posted.
 func (w *World) offer(at, i int) error {
 	r := w.o.Receives[i]
 	if r.Source == Any || r.Tag == Any {
@@ -273,7 +273,7 @@ func (w *World) arrive(at, message int, rts rendezvous.Control) error {
 	return nil
 }
 
-// match: MPI's rule is that no earlier message of the same sender would have fit.
+// match checks MPI's rule: no earlier unmatched message of the same sender would have matched.
 func (w *World) match(receive, i int, rts rendezvous.Control) error {
 	m := w.o.Messages[i]
 	for k := range i {
@@ -308,7 +308,7 @@ func (w *World) match(receive, i int, rts rendezvous.Control) error {
 	return w.receiveOver(receive, rendezvous.Good)
 }
 
-// deliver gives a rank the oldest message of another.
+// deliver delivers the oldest message of a pair.
 func (w *World) deliver(from, to int) error {
 	pair := w.pair(from, to)
 	p := w.outbox[pair][0]
@@ -326,7 +326,7 @@ func (w *World) deliver(from, to int) error {
 	return w.drain(to)
 }
 
-// cancel asks for a message or a receive to be given up.
+// cancelMessage requests the cancellation of a message.
 func (w *World) cancelMessage(i int) error {
 	m := w.o.Messages[i]
 	w.messages[i].cancelled = true
@@ -360,7 +360,7 @@ func (w *World) cancelReceive(i int) error {
 	return w.drain(r.Rank)
 }
 
-// stepped has a protocol take steps, as it does with messages longer than rendezvous.MaxStep.
+// stepped limits the length of operations, like rendezvous.MaxStep for long messages.
 type stepped struct {
 	rendezvous.Protocol
 	bytes int
