@@ -6,15 +6,15 @@ import (
 	"github.com/nicloop/nicloop/drivers/peererror"
 )
 
-// addressEnd is behind the last address that the hardware has: NLAs have 48 bits.
+// addressEnd is the end of the NLA address space (48 bits).
 const addressEnd = 1 << 48
 
-// refuse is the error of a message that a peer may not send.
+// refuse returns the error for an invalid message of a peer.
 func (m Message) refuse(peer int, field string, value any, expected string, args ...any) error {
 	return peererror.BadField(peer, field+" of a "+m.Kind.String()+" message", value, expected, args...)
 }
 
-// Allowed checks a message from a peer before Hear takes it, which relies on that.
+// Allowed validates a message from a peer before Hear, which relies on it.
 func (c *Core) Allowed(peer int, m Message) error {
 	p := c.pair(peer)
 	switch m.Kind {
@@ -48,8 +48,8 @@ func (c *Core) Allowed(peer int, m Message) error {
 	return nil
 }
 
-// allowedBuffers checks buffers that a peer offers: the hardware must have their addresses, and
-// they must fit into what a rank has for its buffers, which is the same at all ranks.
+// allowedBuffers validates buffers offered by a peer: their addresses must exist, and they must fit
+// into Config.Cap, which is the same for all ranks.
 func (c *Core) allowedBuffers(peer int, p *pair, m Message) error {
 	count := int(m.Count)
 	if m.Kind == Empty {
@@ -68,7 +68,7 @@ func (c *Core) allowedBuffers(peer int, p *pair, m Message) error {
 		return nil
 	}
 	room := roundUp(m.Bytes)
-	for _, s := range p.there {
+	for _, s := range p.peerBuffers {
 		if s.at == m.Address {
 			return m.refuse(peer, "address", m.Address, "a buffer that is not empty already")
 		}
@@ -80,7 +80,7 @@ func (c *Core) allowedBuffers(peer int, p *pair, m Message) error {
 	return nil
 }
 
-// Allowed checks a message from a peer before Hear takes it, which relies on that.
+// Allowed validates a message from a peer before Hear, which relies on it.
 func (c *Streams) Allowed(peer int, m Message) error {
 	l := Stream{Peer: peer, Tag: m.Tag, Comm: m.Comm}
 	o, n := c.outOf(l), c.inOf(l)
@@ -122,15 +122,15 @@ func (c *Streams) Allowed(peer int, m Message) error {
 	return nil
 }
 
-// mayPass tells whether a message can be over at its receiver: it was sent and, if it is put, has
-// landed.
+// mayPass reports whether the receiver can have finished a message: it was sent and, if it is put,
+// it has landed.
 func (o *outStream) mayPass(number uint16) bool {
 	return o.open && slices.ContainsFunc(o.unfinished, func(t numbered) bool {
 		return t.number == number && !t.over && (!t.inside || t.landed)
 	})
 }
 
-// Longest is the length of the longest message of a stream from a peer; 0: there is no such stream.
+// Longest is the maximum message length of a stream from a peer; 0: no such stream.
 func (c *Streams) Longest(l Stream) int {
 	if n := c.inOf(l); n != nil {
 		return n.bytes

@@ -10,46 +10,46 @@ import (
 // Time is in the caller's unit.
 type Time = int64
 
-// A Handshake is how a channel changes its threshold.
+// A Handshake is the protocol by which a channel changes its threshold.
 type Handshake uint8
 
 // The handshakes.
 const (
-	Full     Handshake = iota // full in-band (section 4.2): the channel goes on
-	Partial                   // partial in-band (section 4.1): it stops meanwhile
+	Full     Handshake = iota // full in-band (section 4.2): the channel keeps running
+	Partial                   // partial in-band (section 4.1): the channel stops meanwhile
 	NotReady                  // receiver not ready (section 4.5): no buffers, but streams (type Streams)
 )
 
 func (h Handshake) String() string { return [...]string{"full", "partial", "notready"}[h] }
 
-// Config is what a rank's core works by. All ranks have the same, but for Base and Self.
+// Config configures a rank's core. It is the same on all ranks, except for Base and Self.
 type Config struct {
 	Self, Ranks int
 	Handshake   Handshake
-	// Base is the address of the rank's buffers, not 0, and Cap their bytes at most.
+	// Base is the address of the rank's buffers (not 0), Cap their maximum total size.
 	Base uint64
 	Cap  int
-	// Stocks is how many lengths of buffers a rank has at most; 0: 20 (section 3.3).
+	// Stocks is the maximum number of different buffer lengths per rank; 0: 20 (section 3.3).
 	Stocks int
-	// First is how many buffers each side of a channel begins with, Most how many of its threshold it
-	// may hold as much as; 0: 1 and 4.
+	// First is the initial number of buffers on each side of a channel. Most limits the total size
+	// of its buffers to that many times the threshold. 0: 1 and 4.
 	First, Most int
-	// Least is the threshold of every channel that was never changed.
+	// Least is the initial threshold of every channel.
 	Least int
-	// Fixed wants this threshold for every channel, from its first longer message on, or for all of
-	// them from the start if All. 0: each channel has its own, by Policy.
+	// Fixed is the same threshold for every channel, set at its first longer message, or for all
+	// channels at the start if All. 0: each channel adapts its own, by Policy.
 	Fixed int
 	All   bool
 	Policy
-	// Idle is for how long a buffer is not used before it is taken back; 0: for ever (section 4.4).
+	// Idle is the time after which an unused buffer is recalled; 0: never (section 4.4).
 	Idle Time
-	// Retry is after how long what was refused is tried again, under NotReady.
+	// Retry is the delay before a refused put is retried, under NotReady.
 	Retry Time
-	// Gates is how many messages of a stream may have buffers ready at a time; 0: 2.
+	// Gates is the maximum number of messages of a stream with ready buffers; 0: 2.
 	Gates int
 }
 
-// The defaults.
+// Defaults.
 const (
 	defaultStocks = 20
 	defaultFirst  = 1
@@ -57,41 +57,41 @@ const (
 	defaultGates  = 2
 )
 
-// Stats count what a core did.
+// Stats are the counters of a core.
 type Stats struct {
-	Begun, Switched, Refused uint64 // changes: begun here; over, whoever began them; refused by a peer
-	Time, LongestTime        Time   // of changes begun here, from the request to the last acknowledgement: all, and the longest
-	Buffered, Short          uint64 // messages that took a buffer; that found none though one would have been long enough
-	Grown, Shrunk            uint64 // buffers granted and taken back between changes
-	Bytes, MostBytes         int    // of buffers: now, and at their highest
-	Stocks                   int    // lengths of buffers now
-	Greatest                 int    // threshold of any channel
+	Begun, Switched, Refused uint64 // changes started by this rank; completed, started by either side; refused by a peer
+	Time, LongestTime        Time   // from request to last acknowledgement, for changes started by this rank: sum and maximum
+	Buffered, Short          uint64 // messages that used a buffer; that found none free although the threshold allowed one
+	Grown, Shrunk            uint64 // buffers granted and recalled between changes
+	Bytes, MostBytes         int    // total size of buffers: current and maximum
+	Stocks                   int    // different buffer lengths in use
+	Greatest                 int    // highest threshold of any channel
 }
 
-// A Core is the channels of one rank.
+// A Core holds the channels of one rank.
 type Core struct {
 	cfg     Config
-	pairs   []*pair // by peer; nil: nothing has happened
+	pairs   []*pair // by peer; nil: no traffic yet
 	actions []Action
 	now     Time
-	begun   bool // All: peers were asked
+	begun   bool // All: requests were sent
 	stats   Stats
 }
 
-// An Action is a message to tell. InOrder: behind everything that was begun before; it must not
-// pass a message that names a buffer. Last: it is the last but for those that are Outside the
-// channel, which pass what waits in it.
+// An Action is a message to send. InOrder messages must follow everything started before and must
+// not overtake a message that names a buffer. After an action with Last, nothing is sent on the
+// channel; messages with Outside bypass the channel and overtake whatever waits in it.
 type Action struct {
 	Peer    int
 	Message Message
 	InOrder bool
 	Last    bool
 	Outside bool
-	// Resume: no message, but the channel to Peer may send again.
+	// Resume is not a message: the channel to Peer may send again.
 	Resume bool
 }
 
-// New makes the core of one rank.
+// New creates the core of a rank.
 func New(cfg Config) *Core {
 	cfg.Stocks, cfg.First, cfg.Most = cmp.Or(cfg.Stocks, defaultStocks), cmp.Or(cfg.First, defaultFirst), cmp.Or(cfg.Most, defaultMost)
 	cfg.Policy = cfg.Policy.withDefaults()
@@ -101,10 +101,10 @@ func New(cfg Config) *Core {
 	return &Core{cfg: cfg, pairs: make([]*pair, cfg.Ranks), stats: Stats{Greatest: cfg.Least}}
 }
 
-// Stats gives the counters.
+// Stats returns the counters.
 func (c *Core) Stats() Stats { return c.stats }
 
-// Next is what is to be done next.
+// Next returns the next action.
 func (c *Core) Next() (Action, bool) {
 	if len(c.actions) == 0 {
 		return Action{}, false
@@ -121,7 +121,7 @@ func (c *Core) pair(peer int) *pair {
 	return c.pairs[peer]
 }
 
-// Threshold is that of the channel to a peer: longer messages have no buffer.
+// Threshold is the threshold of the channel to a peer: longer messages use no buffer.
 func (c *Core) Threshold(peer int) int {
 	if c.pairs[peer] == nil {
 		return c.cfg.Least
@@ -129,13 +129,14 @@ func (c *Core) Threshold(peer int) int {
 	return c.pairs[peer].threshold
 }
 
-// Stopped tells whether the channel to a peer has stopped: a partial handshake is under way.
+// Stopped reports whether the channel to a peer is stopped by a partial handshake.
 func (c *Core) Stopped(peer int) bool { return c.pairs[peer] != nil && c.pairs[peer].stopped }
 
-// Switching tells whether a change of the channel to a peer is under way.
+// Switching reports whether the channel to a peer is changing its threshold.
 func (c *Core) Switching(peer int) bool { return c.pairs[peer] != nil && c.pairs[peer].step != calm }
 
-// Begin asks all peers, if the thresholds are to be fixed from the start. Ranks below ask.
+// Begin requests the fixed threshold on all channels, if it is to be set at the start. The lower
+// rank of a pair sends the request.
 func (c *Core) Begin() {
 	if !c.cfg.All || c.cfg.Fixed <= c.cfg.Least || c.begun {
 		return
@@ -146,16 +147,16 @@ func (c *Core) Begin() {
 	}
 }
 
-// Take gives a message of n bytes to a peer the address of a buffer there. False: it has to travel
-// by a rendezvous.
+// Take allocates a buffer at the peer for a message of n bytes and returns its address. False: the
+// message must use a rendezvous.
 func (c *Core) Take(peer, n int) (uint64, bool) {
 	p := c.pair(peer)
-	if p.stopped { // it would come behind the last message that may name the buffer
+	if p.stopped { // the message would follow the last one that may name this buffer
 		return 0, false
 	}
 	if i := p.best(n); i >= 0 && n <= p.threshold {
-		p.taken = p.there[i]
-		p.there = append(p.there[:i], p.there[i+1:]...)
+		p.taken = p.peerBuffers[i]
+		p.peerBuffers = append(p.peerBuffers[:i], p.peerBuffers[i+1:]...)
 		c.stats.Buffered++
 		return p.taken.at, true
 	}
@@ -168,8 +169,7 @@ func (c *Core) Take(peer, n int) (uint64, bool) {
 	return 0, false
 }
 
-// Filled: a message of so many bytes has come, in the order of the messages of its pair, that names
-// a buffer.
+// Filled reports the arrival of a message, in order, that names a buffer.
 func (c *Core) Filled(peer int, at, bytes uint64) error {
 	b := c.pair(peer).find(at)
 	if b == nil || b.full {
@@ -182,7 +182,7 @@ func (c *Core) Filled(peer int, at, bytes uint64) error {
 	return nil
 }
 
-// Read: the receiver has the bytes of the message in a buffer, all of which have come.
+// Read reports that the receiver has copied a complete message out of its buffer.
 func (c *Core) Read(peer int, at uint64) {
 	p := c.pair(peer)
 	b := p.find(at)
@@ -197,8 +197,8 @@ func (c *Core) Read(peer int, at uint64) {
 	c.tell(peer, Message{Kind: Empty, Generation: b.generation, Bytes: b.bytes, Address: at})
 }
 
-// Came: a message has come by a rendezvous. If the channel has buffers for its length there were
-// too few.
+// Came reports the arrival of a message by rendezvous. If the channel has buffers of sufficient
+// length, there are too few of them, and one more is granted.
 func (c *Core) Came(peer, n int) {
 	p := c.pairs[peer]
 	if p == nil || n > p.threshold || n <= c.cfg.Least || p.step != calm || p.recalled != 0 {
@@ -217,7 +217,7 @@ func (c *Core) Came(peer, n int) {
 	c.tell(peer, Message{Kind: Grant, Generation: p.generation, Count: 1, Bytes: bytes, Address: at})
 }
 
-// Tick lets time pass, and asks for buffers that were not used for long, one of a peer at a time.
+// Tick sets the current time and recalls idle buffers, one per peer at a time.
 func (c *Core) Tick(now Time) {
 	c.now = now
 	if c.cfg.Idle == 0 {
@@ -227,8 +227,8 @@ func (c *Core) Tick(now Time) {
 		if p == nil || p.step != calm || p.recalled != 0 {
 			continue
 		}
-		for i := range p.here {
-			if b := &p.here[i]; !b.full && !b.old && now-b.used >= c.cfg.Idle {
+		for i := range p.recvBuffers {
+			if b := &p.recvBuffers[i]; !b.full && !b.old && now-b.used >= c.cfg.Idle {
 				p.recalled = b.at
 				c.tell(peer, Message{Kind: Recall, Generation: b.generation, Address: b.at})
 				break
@@ -245,21 +245,21 @@ func (c *Core) tellInOrder(peer int, m Message) {
 	c.actions = append(c.actions, Action{Peer: peer, Message: m, InOrder: true})
 }
 
-// Back gives back what the last Take for a peer has given, for a message that could not be sent so.
+// Back undoes the last Take for a peer, if the message could not be sent.
 func (c *Core) Back(peer int) {
 	p := c.pair(peer)
-	p.there = append(p.there, p.taken)
+	p.peerBuffers = append(p.peerBuffers, p.taken)
 	c.stats.Buffered--
 }
 
-// Locate gives the address of the buffer here that an address lies in, and the peer that it is for.
+// Locate returns the buffer of this rank that contains an address, and its peer.
 func (c *Core) Locate(at uint64) (buffer uint64, peer int, ok bool) {
 	for peer, p := range c.pairs {
 		if p == nil {
 			continue
 		}
-		for i := range p.here {
-			if b := &p.here[i]; at >= b.at && at-b.at < uint64(b.bytes) {
+		for i := range p.recvBuffers {
+			if b := &p.recvBuffers[i]; at >= b.at && at-b.at < uint64(b.bytes) {
 				return b.at, peer, true
 			}
 		}

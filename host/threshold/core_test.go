@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestBufferLengths: a buffer is as long as the messages that the peer sends, not as the threshold;
-// a fixed threshold is the length of all.
+// TestBufferLengths: the length of a buffer follows the peer's messages rather than the threshold;
+// with a fixed threshold it is the threshold.
 func TestBufferLengths(t *testing.T) {
 	for fixed, want := range map[int][]int{0: {45056, 14336}, 66560: {66560, 66560}} {
 		cores := make([]*Core, 2)
@@ -36,7 +36,7 @@ func TestBufferLengths(t *testing.T) {
 	}
 }
 
-// settle has cores tell each other what they have to.
+// settle delivers messages between cores until none are left.
 func settle(cores []*Core) {
 	for talks := true; talks; {
 		talks = false
@@ -50,8 +50,8 @@ func settle(cores []*Core) {
 	}
 }
 
-// TestFilledIsHeldToTheBuffer: what a peer says of a buffer of ours is believed only if it is one
-// of its own, free, and long enough.
+// TestFilledIsHeldToTheBuffer: a message may only name a free buffer of its sender that is long
+// enough.
 func TestFilledIsHeldToTheBuffer(t *testing.T) {
 	make2 := func(self int) *Core {
 		return New(Config{Self: self, Ranks: 2, Base: 4096, Cap: 1 << 20, Least: 2048, Fixed: 5000, All: true})

@@ -1,25 +1,25 @@
 package threshold
 
-// A step is how far a change of a channel is.
+// A step is the state of a channel change.
 type step uint8
 
-// The steps. doc.go draws them.
+// The steps; see the diagrams in doc.go.
 const (
 	calm        step = iota
-	asked            // initiator: Request told
-	offered          // initiator: NewRequest told
-	closing          // initiator: Established told, the peer's is awaited
-	acked            // initiator: Acknowledged told, the peer's is awaited
-	agreed           // peer: Reply told
-	linked           // peer: NewReply told
-	established      // peer: Established told
-	parting          // partial, initiator: Reconnect told
-	outside          // partial, initiator: OutRequest told
-	parted           // partial, peer: Reconnected told
+	asked            // initiator: Request sent
+	offered          // initiator: NewRequest sent
+	closing          // initiator: Established sent, waiting for the peer's
+	acked            // initiator: Acknowledged sent, waiting for the peer's
+	agreed           // peer: Reply sent
+	linked           // peer: NewReply sent
+	established      // peer: Established sent
+	parting          // partial, initiator: Reconnect sent
+	outside          // partial, initiator: OutRequest sent
+	parted           // partial, peer: Reconnected sent
 )
 
-// want begins a change of the channel to a peer, if there is none and there may be memory for it
-// here.
+// want starts a change of the channel to a peer, unless one is in progress or this rank lacks
+// memory for it.
 func (c *Core) want(peer, threshold int) {
 	p := c.pair(peer)
 	if p.step != calm || p.refused || threshold <= p.threshold {
@@ -33,7 +33,7 @@ func (c *Core) want(peer, threshold int) {
 	c.tell(peer, Message{Kind: Request, Generation: p.generation, Bytes: threshold})
 }
 
-// Hear takes a message.
+// Hear processes a message.
 func (c *Core) Hear(peer int, m Message) {
 	p := c.pair(peer)
 	switch m.Kind {
@@ -43,11 +43,11 @@ func (c *Core) Hear(peer int, m Message) {
 		c.replied(peer, p, m.Bytes)
 	case Grant:
 		if m.Generation == p.generation && !p.moved() {
-			p.there = append(p.there, m.list()...)
+			p.peerBuffers = append(p.peerBuffers, m.list()...)
 		}
 	case Empty:
 		if m.Generation == p.using() {
-			p.there = append(p.there, peerBuffer{m.Address, m.Bytes})
+			p.peerBuffers = append(p.peerBuffers, peerBuffer{m.Address, m.Bytes})
 		}
 	case Recall:
 		c.recalledBy(peer, p, m)
@@ -62,10 +62,11 @@ func (c *Core) Hear(peer int, m Message) {
 	}
 }
 
-// moved: what is sent uses the next generation, what is received does not yet.
+// moved reports whether sends use the next generation of buffers while receives still use the
+// current one.
 func (p *pair) moved() bool { return p.step == closing }
 
-// using is the generation of the buffers that messages take now.
+// using is the generation of the buffers that new messages use.
 func (p *pair) using() uint16 {
 	if p.moved() {
 		return p.generation + 1
@@ -73,11 +74,11 @@ func (p *pair) using() uint16 {
 	return p.generation
 }
 
-// requested: a peer wants another threshold. If this rank wants one too, the lower one is the
-// initiator.
+// requested handles a peer's request for a new threshold. If both ranks request a change, the lower
+// rank is the initiator.
 func (c *Core) requested(peer int, p *pair, theirs int) {
 	if p.step == asked && c.cfg.Self < peer {
-		return // its Request is on the way, and answered
+		return // this rank's Request will be answered
 	}
 	own := 0
 	if p.step == asked {
@@ -86,7 +87,7 @@ func (c *Core) requested(peer int, p *pair, theirs int) {
 	p.step, p.asked, p.wanted = agreed, false, 0
 	p.agreed = max(theirs, own, c.wish(p))
 	if !c.reserve(p) {
-		// What the peer asked for may still be possible.
+		// The peer's own request may still fit.
 		if p.agreed = theirs; !c.reserve(p) {
 			p.step = calm
 			c.tell(peer, Message{Kind: Reply, Generation: p.generation, Bytes: Refused})
@@ -96,7 +97,7 @@ func (c *Core) requested(peer int, p *pair, theirs int) {
 	c.tell(peer, Message{Kind: Reply, Generation: p.generation, Bytes: p.agreed})
 }
 
-// reserve takes the memory of the next generation.
+// reserve allocates the buffers of the next generation.
 func (c *Core) reserve(p *pair) bool {
 	bytes := p.agreed
 	if n := max(p.longest, p.received.longest); n > 0 {
@@ -109,7 +110,7 @@ func (c *Core) reserve(p *pair) bool {
 	return ok
 }
 
-// replied: the peer has answered.
+// replied handles the peer's answer to a Request.
 func (c *Core) replied(peer int, p *pair, bytes int) {
 	if p.step != asked {
 		return
@@ -120,7 +121,7 @@ func (c *Core) replied(peer int, p *pair, bytes int) {
 		return
 	}
 	if p.agreed = bytes; !c.reserve(p) {
-		// The peer wants more than there is here: it has to give its memory back.
+		// The peer agreed to more than this rank has memory for, so it must free its own buffers.
 		p.step = calm
 		c.tell(peer, Message{Kind: NewRequest, Generation: p.generation, Bytes: Refused})
 		return
@@ -133,10 +134,10 @@ func (c *Core) replied(peer int, p *pair, bytes int) {
 	c.tellBuffers(peer, p, NewRequest, false)
 }
 
-// tellBuffers tells of the buffers of the next generation.
+// tellBuffers sends the buffers of the next generation.
 func (c *Core) tellBuffers(peer int, p *pair, kind Kind, outside bool) {
 	m := Message{Kind: kind, Generation: p.generation + 1}
-	for _, b := range p.here {
+	for _, b := range p.recvBuffers {
 		if b.generation == p.generation+1 {
 			if m.Count++; m.Count == 1 {
 				m.Address, m.Bytes = b.at, b.bytes
@@ -146,7 +147,7 @@ func (c *Core) tellBuffers(peer int, p *pair, kind Kind, outside bool) {
 	c.actions = append(c.actions, Action{Peer: peer, Message: m, Outside: outside})
 }
 
-// change is the rest of both handshakes.
+// change handles the remaining steps of both handshakes.
 func (c *Core) change(peer int, p *pair, m Message) {
 	switch {
 	case m.Kind == NewRequest && m.Bytes == Refused && p.step == agreed:
@@ -177,7 +178,7 @@ func (c *Core) change(peer int, p *pair, m Message) {
 	}
 }
 
-// partial is what the handshake has that stops the channel.
+// partial handles the steps of the handshake that stops the channel.
 func (c *Core) partial(peer int, p *pair, m Message) {
 	switch {
 	case m.Kind == Reconnect && p.step == agreed:
@@ -200,7 +201,7 @@ func (c *Core) stop(peer int, p *pair, at step, kind Kind) {
 	c.actions = append(c.actions, Action{Peer: peer, Message: Message{Kind: kind, Generation: p.generation}, InOrder: true, Last: true})
 }
 
-// resume ends a partial handshake: both have stopped, so nothing names an old buffer any more.
+// resume completes a partial handshake. Both sides have stopped, so no message names an old buffer.
 func (c *Core) resume(peer int, p *pair) {
 	c.useNext(p)
 	c.retire(p)
@@ -209,20 +210,20 @@ func (c *Core) resume(peer int, p *pair) {
 	c.over(p)
 }
 
-// useNext has messages take the buffers of the next generation.
+// useNext switches sends to the buffers of the next generation.
 func (c *Core) useNext(p *pair) {
-	p.threshold, p.there, p.next = p.agreed, p.next, nil
+	p.threshold, p.peerBuffers, p.next = p.agreed, p.next, nil
 	c.stats.Greatest = max(c.stats.Greatest, p.threshold)
 }
 
-// retire gives back what the peer does not use any more; what holds a message stays until that is
-// read.
+// retire frees the buffers that the peer no longer uses. A buffer that holds a message stays until
+// it is read.
 func (c *Core) retire(p *pair) {
 	p.generation++
 	p.recalled = 0
 	var gone []uint64
-	for i := range p.here {
-		switch b := &p.here[i]; {
+	for i := range p.recvBuffers {
+		switch b := &p.recvBuffers[i]; {
 		case b.generation == p.generation:
 			b.used = c.now
 		case b.full:
@@ -236,10 +237,10 @@ func (c *Core) retire(p *pair) {
 	}
 }
 
-// giveUp ends a change that has come to nothing.
+// giveUp aborts a change.
 func (c *Core) giveUp(p *pair) {
 	var gone []uint64
-	for _, b := range p.here {
+	for _, b := range p.recvBuffers {
 		if b.generation == p.generation+1 {
 			gone = append(gone, b.at)
 		}
@@ -261,13 +262,13 @@ func (c *Core) over(p *pair) {
 	c.stats.Switched++
 }
 
-// recalledBy gives a buffer back to its owner, if it is empty.
+// recalledBy returns a buffer to its owner if it is empty.
 func (c *Core) recalledBy(peer int, p *pair, m Message) {
 	back := Message{Kind: Return, Generation: m.Generation}
 	if m.Generation == p.using() {
-		for i, s := range p.there {
+		for i, s := range p.peerBuffers {
 			if s.at == m.Address {
-				p.there = append(p.there[:i:i], p.there[i+1:]...)
+				p.peerBuffers = append(p.peerBuffers[:i:i], p.peerBuffers[i+1:]...)
 				back.Address = s.at
 				break
 			}

@@ -5,33 +5,33 @@ import (
 	"fmt"
 )
 
-// A Kind is what a message about a channel says. The names of section 4 are beside it.
+// A Kind is the type of a message about a channel, with its name in section 4.
 type Kind uint8
 
 // The kinds.
 const (
-	Request       Kind = iota + 1 // NEW_CONN_HANDSHAKE_REQ: Bytes is the threshold that its sender wants
-	Reply                         // NEW_CONN_HANDSHAKE_REP: Bytes is the one that both take, or Refused
-	NewRequest                    // NEW_CONN_REQ: the initiator's buffers; Bytes is Refused if it has none after all
-	NewReply                      // NEW_CONN_REP: the peer's
-	Established                   // CONN_EST: the last message that may name an old buffer of its receiver is in front of this one
-	Acknowledged                  // CONN_EST_ACK: what was in front of that has come
-	Reconnect                     // RECONN_REQUEST: the initiator sends nothing more
-	Reconnected                   // RECONN_REPLY: nor does the peer
+	Request       Kind = iota + 1 // NEW_CONN_HANDSHAKE_REQ: Bytes is the requested threshold
+	Reply                         // NEW_CONN_HANDSHAKE_REP: Bytes is the agreed threshold, or Refused
+	NewRequest                    // NEW_CONN_REQ: the initiator's buffers; Bytes is Refused if it lacks memory
+	NewReply                      // NEW_CONN_REP: the peer's buffers
+	Established                   // CONN_EST: no later message names an old buffer of its receiver
+	Acknowledged                  // CONN_EST_ACK: everything before CONN_EST has arrived
+	Reconnect                     // RECONN_REQUEST: the initiator has stopped sending
+	Reconnected                   // RECONN_REPLY: the peer has stopped, too
 	OutRequest                    // OUT_OF_BAND_RECONN_REQUEST: the initiator's buffers
-	OutReply                      // OUT_OF_BAND_RECONN_REPLY: the peer's; both send again
-	Grant                         // one more buffer
-	Empty                         // a buffer was read: it may be used again
-	Recall                        // its owner wants a buffer back
-	Return                        // it has it; Address 0: it is not empty, or was not there any more
-	StreamRequest                 // receiver not ready: a stream for this tag, for messages of up to Bytes
-	StreamReply                   // its Address, or 0: no
-	StreamOpened                  // the messages of the tag behind this one are numbered
+	OutReply                      // OUT_OF_BAND_RECONN_REPLY: the peer's buffers; both resume
+	Grant                         // an additional buffer
+	Empty                         // a buffer was read and may be reused
+	Recall                        // the owner of a buffer requests it back
+	Return                        // answer to Recall; Address 0: the buffer is in use, or was returned before
+	StreamRequest                 // receiver not ready: requests a stream for this tag, for messages of up to Bytes
+	StreamReply                   // its Address; 0: refused
+	StreamOpened                  // subsequent messages of the tag are numbered
 	Landed                        // message Count has been put
-	Passed                        // message Count is over: the next may be put, at Address
-	Close                         // the receiver wants a receive back that it had readied
+	Passed                        // message Count is finished: the next one may be put, at Address
+	Close                         // the receiver wants to take back a receive that is ready
 	Closed                        // nothing is put until Reopened
-	Reopened                      // it may be
+	Reopened                      // puts may resume
 	lastKind      = Reopened
 )
 
@@ -45,14 +45,14 @@ func (k Kind) String() string {
 	}[k-1]
 }
 
-// Refused is the threshold of a Reply that says no.
+// Refused is the threshold in a Reply that refuses a change.
 const Refused = -1
 
-// A Message is what two cores say to each other.
+// A Message is a message between two cores.
 type Message struct {
 	Kind       Kind
-	Generation uint16 // of the channel that it is about
-	Count      uint16 // buffers, of Bytes each, one behind the other from Address on
+	Generation uint16 // of the channel
+	Count      uint16 // number of contiguous buffers of Bytes each, starting at Address
 	Bytes      int
 	Address    uint64
 	Tag        int32 // of a stream, with Comm
@@ -71,7 +71,7 @@ type Message struct {
 //	20 tag        int32
 const MessageBytes = 24
 
-// Put writes the message to b, little endian.
+// Put encodes the message in b, little endian.
 func (m Message) Put(b []byte) {
 	clear(b[:MessageBytes])
 	binary.LittleEndian.PutUint64(b[0:], m.Address)
@@ -83,7 +83,7 @@ func (m Message) Put(b []byte) {
 	binary.LittleEndian.PutUint32(b[20:], uint32(m.Tag))
 }
 
-// Parse reads what Put wrote.
+// Parse decodes a message encoded by Put.
 func Parse(b []byte) (Message, error) {
 	if len(b) != MessageBytes {
 		return Message{}, fmt.Errorf("threshold: a message of %d bytes, expected %d", len(b), MessageBytes)

@@ -7,16 +7,16 @@ import (
 
 // A pair is the channel to a peer.
 type pair struct {
-	step       step
-	generation uint16
-	threshold  int          // of what is sent
-	there      []peerBuffer // buffers of the peer that are empty; of those of one length the one used last is taken first
-	taken      peerBuffer   // the last that was taken
-	here       []buffer     // for what the peer sends
-	recalled   uint64       // a buffer that was asked for
-	refused    bool         // the peer has said no: it is not asked again
+	step        step
+	generation  uint16
+	threshold   int          // for sends
+	peerBuffers []peerBuffer // empty buffers at the peer; of several with one length, the one used last is taken first
+	taken       peerBuffer   // result of the last Take
+	recvBuffers []buffer     // for the peer's messages
+	recalled    uint64       // address of a recalled buffer
+	refused     bool         // the peer refused a change; it is not asked again
 
-	// Of a change under way.
+	// State of a change in progress.
 	wanted, agreed int
 	next           []peerBuffer // the peer's buffers of the next generation
 	since          Time
@@ -24,10 +24,10 @@ type pair struct {
 	stopped        bool // partial: nothing may be sent
 
 	profile
-	longest int // message of the peer that the last profile had
+	longest int // longest message of the peer in the last profile
 }
 
-// A peerBuffer is a buffer of the peer.
+// A peerBuffer is a buffer at the peer.
 type peerBuffer struct {
 	at    uint64
 	bytes int
@@ -39,32 +39,32 @@ type buffer struct {
 	bytes      int
 	generation uint16
 	used       Time
-	full       bool // a message names it, and was not read
-	old        bool // the peer does not use it again: it goes when it is read
+	full       bool // named by a message that has not been read
+	old        bool // not used by the peer again; freed when read
 }
 
 func (p *pair) find(at uint64) *buffer {
-	for i := range p.here {
-		if p.here[i].at == at {
-			return &p.here[i]
+	for i := range p.recvBuffers {
+		if p.recvBuffers[i].at == at {
+			return &p.recvBuffers[i]
 		}
 	}
 	return nil
 }
 
-// room is what the buffers here hold.
+// room is the total size of the buffers at this rank.
 func (p *pair) room() (n int) {
-	for _, b := range p.here {
+	for _, b := range p.recvBuffers {
 		n += b.bytes
 	}
 	return n
 }
 
-// best is the shortest buffer of the peer for a message of n bytes; -1: there is none.
+// best is the shortest buffer at the peer for a message of n bytes; -1: none.
 func (p *pair) best(n int) int {
 	at := -1
-	for i, s := range p.there {
-		if s.bytes >= n && (at < 0 || s.bytes <= p.there[at].bytes) {
+	for i, s := range p.peerBuffers {
+		if s.bytes >= n && (at < 0 || s.bytes <= p.peerBuffers[at].bytes) {
 			at = i
 		}
 	}
@@ -73,15 +73,15 @@ func (p *pair) best(n int) int {
 
 // ---- memory ----
 
-// steps is how many lengths of buffers there are from one power of two to the next.
+// steps is the number of buffer lengths per power of two.
 const steps = 8
 
-// spare is the part of a message that the next one may be longer.
+// spare is the reciprocal of the headroom that a buffer has above the longest message.
 const spare = 8
 
-// cut is the length of a buffer for messages like one of n bytes: the next step above it, not more
-// than the threshold, or if there are lengths enough, one that there is. A fixed threshold is the
-// length of all.
+// cut is the buffer length for messages of up to n bytes: the next step with headroom, limited to
+// the threshold. If the maximum number of lengths is in use, it is one of those. A fixed threshold
+// is the length of all buffers.
 func (c *Core) cut(n, threshold int) int {
 	if c.cfg.Fixed > 0 {
 		return threshold
@@ -97,7 +97,7 @@ func (c *Core) cut(n, threshold int) int {
 		if p == nil {
 			continue
 		}
-		for _, b := range p.here {
+		for _, b := range p.recvBuffers {
 			if b.bytes >= n {
 				bytes = min(bytes, b.bytes)
 			}
@@ -110,8 +110,7 @@ const align = 64
 
 func roundUp(n int) int { return (n + align - 1) &^ (align - 1) }
 
-// allocate finds room for count buffers of n bytes each, one behind the other: first fit between
-// those that there are.
+// allocate finds memory for count contiguous buffers of n bytes each (first fit).
 func (c *Core) allocate(n, count int) (uint64, bool) {
 	need := count * roundUp(n)
 	if c.stats.Bytes+need > c.cfg.Cap || !c.has(n) && c.stats.Stocks >= c.cfg.Stocks {
@@ -123,7 +122,7 @@ func (c *Core) allocate(n, count int) (uint64, bool) {
 		if p == nil {
 			continue
 		}
-		for _, b := range p.here {
+		for _, b := range p.recvBuffers {
 			all = append(all, taken{b.at, b.at + uint64(roundUp(b.bytes))})
 		}
 	}
@@ -138,29 +137,29 @@ func (c *Core) allocate(n, count int) (uint64, bool) {
 	return at, c.cfg.Base+uint64(c.cfg.Cap)-at >= uint64(need)
 }
 
-// has tells whether there are buffers of n bytes.
+// has reports whether there are buffers of n bytes.
 func (c *Core) has(n int) bool {
 	for _, p := range c.pairs {
-		if p != nil && slices.ContainsFunc(p.here, func(b buffer) bool { return b.bytes == n }) {
+		if p != nil && slices.ContainsFunc(p.recvBuffers, func(b buffer) bool { return b.bytes == n }) {
 			return true
 		}
 	}
 	return false
 }
 
-// adopt makes buffers of what was allocated.
+// adopt creates buffers in allocated memory.
 func (c *Core) adopt(p *pair, at uint64, n, count int, generation uint16) {
 	for i := range count {
-		p.here = append(p.here, buffer{at: at + uint64(i*roundUp(n)), bytes: n, generation: generation, used: c.now})
+		p.recvBuffers = append(p.recvBuffers, buffer{at: at + uint64(i*roundUp(n)), bytes: n, generation: generation, used: c.now})
 	}
 	c.account(count * roundUp(n))
 }
 
-// drop gives a buffer back.
+// drop frees a buffer.
 func (c *Core) drop(p *pair, at uint64) {
-	i := slices.IndexFunc(p.here, func(b buffer) bool { return b.at == at })
-	n := roundUp(p.here[i].bytes)
-	p.here = slices.Delete(p.here, i, i+1)
+	i := slices.IndexFunc(p.recvBuffers, func(b buffer) bool { return b.at == at })
+	n := roundUp(p.recvBuffers[i].bytes)
+	p.recvBuffers = slices.Delete(p.recvBuffers, i, i+1)
 	c.account(-n)
 }
 
@@ -172,7 +171,7 @@ func (c *Core) account(n int) {
 		if p == nil {
 			continue
 		}
-		for _, b := range p.here {
+		for _, b := range p.recvBuffers {
 			if !slices.Contains(lengths, b.bytes) {
 				lengths = append(lengths, b.bytes)
 			}
@@ -181,7 +180,7 @@ func (c *Core) account(n int) {
 	c.stats.Stocks = len(lengths)
 }
 
-// list gives the addresses of buffers that follow one another.
+// list returns the contiguous buffers in a message.
 func (m Message) list() (all []peerBuffer) {
 	for i := range int(m.Count) {
 		all = append(all, peerBuffer{m.Address + uint64(i*roundUp(m.Bytes)), m.Bytes})

@@ -5,12 +5,13 @@ import (
 	"math/bits"
 )
 
-// A Policy says when a channel gets another threshold (section 3.1) and which (section 3.2).
+// A Policy decides when a channel changes its threshold (section 3.1) and to which value (section
+// 3.2).
 type Policy struct {
-	Window int // messages of a channel that are judged together; 0: 4
-	Share  int // percent of the rest of a message that computation must have lasted beside it for overlap to be lost; 0: 50
-	Losing int // percent of the messages of a window that must have lost overlap; 0: 50
-	Offset int // bytes that a threshold is above its power of two; 0: 1024
+	Window int // messages of a channel evaluated together; 0: 4
+	Share  int // overlap is lost if computation lasted at least this percentage of the remaining transfer; 0: 50
+	Losing int // percentage of messages in a window that must have lost overlap; 0: 50
+	Offset int // bytes added to the power of two; 0: 1024
 }
 
 func (p Policy) withDefaults() Policy {
@@ -18,16 +19,16 @@ func (p Policy) withDefaults() Policy {
 	return p
 }
 
-// A Sample is a message that went by a rendezvous.
+// A Sample is a message that used a rendezvous.
 type Sample struct {
 	Bytes int
 	Sent  bool // by this rank
-	// Beside is what passed from its post until its Wait, Left from then until its end: what of it was
-	// left to do.
+	// Beside is the time from the post to the Wait, Left the time from the Wait to completion, i.e.
+	// the part of the transfer that was not overlapped.
 	Beside, Left Time
 }
 
-// A profile is what a channel has seen since it was last judged.
+// A profile accumulates samples of a channel since the last evaluation.
 type profile struct {
 	messages, losing int
 	sent, received   sum
@@ -37,8 +38,7 @@ type sum struct{ messages, bytes, longest int }
 
 func (s *sum) add(n int) { s.messages, s.bytes, s.longest = s.messages+1, s.bytes+n, max(s.longest, n) }
 
-// Ended profiles a message that went by a rendezvous, and changes the threshold if overlap was
-// lost.
+// Ended records a message that used a rendezvous, and requests a new threshold if overlap was lost.
 func (c *Core) Ended(peer int, s Sample) {
 	if c.cfg.Fixed > 0 || s.Bytes <= c.cfg.Least {
 		return
@@ -59,8 +59,8 @@ func (c *Core) Ended(peer int, s Sample) {
 	}
 }
 
-// judge counts a message and, if it is the last of a window, tells whether overlap was lost and
-// begins anew.
+// judge counts a message. At the end of a window it reports whether overlap was lost, and starts
+// the next window.
 func (p *profile) judge(policy Policy, s Sample) (lost, judged bool) {
 	p.messages++
 	if s.Left > 0 && 100*s.Beside >= Time(policy.Share)*s.Left {
@@ -74,14 +74,14 @@ func (p *profile) judge(policy Policy, s Sample) (lost, judged bool) {
 	return lost, true
 }
 
-// wish is the threshold that a profile asks for: that of what is sent or, if that is longer, of
-// what is received, as the channel has one for both. 0: it asks for none.
+// wish is the threshold that a profile suggests: the maximum for sends and receives, because the
+// channel has one threshold for both directions. 0: none.
 func (c *Core) wish(p *pair) int {
 	return max(c.threshold(p.sent), c.threshold(p.received))
 }
 
-// threshold is the equation of section 3.2. The header of a message has no part in it: here it does
-// not travel with the bytes.
+// threshold is the equation of section 3.2 without the header, which does not travel with the bytes
+// here.
 func (c *Core) threshold(s sum) int {
 	if s.messages == 0 {
 		return 0

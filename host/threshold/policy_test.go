@@ -32,14 +32,15 @@ func TestWish(t *testing.T) {
 	}
 }
 
-// Overlap is lost only if computation was beside half of what was left, of half of the messages.
+// Overlap is lost only if computation lasted for half of the remaining transfer, in half of the
+// messages.
 func TestLosing(t *testing.T) {
 	lost, short, blocking, overlapped := threshold.Sample{Beside: 50, Left: 100}, threshold.Sample{Beside: 49, Left: 100}, threshold.Sample{Left: 100}, threshold.Sample{Beside: 100}
 	for _, x := range []struct {
 		samples []threshold.Sample
 		changes bool
 	}{
-		{[]threshold.Sample{lost, lost, lost}, false}, // not yet
+		{[]threshold.Sample{lost, lost, lost}, false}, // window not complete
 		{[]threshold.Sample{lost, lost, short, short}, true},
 		{[]threshold.Sample{lost, short, short, short}, false},
 		{[]threshold.Sample{blocking, blocking, blocking, blocking}, false},

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestScenarios runs the scripts of testdata; the commands are documented at explore.Script. To
-// record new output run with -rewrite, and commit it only if you can explain every line.
+// TestScenarios runs the scripts in testdata; explore.Script documents the commands. Use -rewrite
+// to record new output, and commit it only if you can explain every changed line.
 func TestScenarios(t *testing.T) {
 	datadriven.Walk(t, "testdata", func(t *testing.T, path string) {
 		var s explore.Script
@@ -18,7 +18,7 @@ func TestScenarios(t *testing.T) {
 	})
 }
 
-// The short form of what nicloop check threshold does.
+// TestExploration is the short form of nicloop check threshold.
 func TestExploration(t *testing.T) {
 	for _, o := range explore.Suite(1) {
 		r, err := explore.Run(context.Background(), o)
@@ -28,7 +28,7 @@ func TestExploration(t *testing.T) {
 	}
 }
 
-// Every planted mistake is found, and its counterexample replays.
+// Every planted mistake is found, and its counterexample can be replayed.
 func TestPlanted(t *testing.T) {
 	for _, o := range explore.Planted() {
 		r, err := explore.Run(context.Background(), o)

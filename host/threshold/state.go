@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Clone copies a core between two calls, when there is nothing to do.
+// Clone copies a core without pending actions.
 func (c *Core) Clone() *Core {
 	n := *c
 	n.pairs, n.actions = slices.Clone(c.pairs), slices.Clone(c.actions)
@@ -14,14 +14,14 @@ func (c *Core) Clone() *Core {
 			continue
 		}
 		q := *p
-		q.there, q.here, q.next = slices.Clone(p.there), slices.Clone(p.here), slices.Clone(p.next)
+		q.peerBuffers, q.recvBuffers, q.next = slices.Clone(p.peerBuffers), slices.Clone(p.recvBuffers), slices.Clone(p.next)
 		n.pairs[i] = &q
 	}
 	return &n
 }
 
-// AppendState appends what the core's future depends on, but for the times at which buffers were
-// used: who explores lets time pass by itself.
+// AppendState encodes the state that determines the core's future, except for the times of last
+// use: the explorer advances time on its own.
 func (c *Core) AppendState(b []byte) []byte {
 	number := func(v int) { b = binary.AppendVarint(b, int64(v)) }
 	for _, p := range c.pairs {
@@ -33,15 +33,15 @@ func (c *Core) AppendState(b []byte) []byte {
 			p.sent.messages, p.sent.bytes, p.received.messages, p.received.bytes, p.received.longest, p.longest, flag(p.refused), flag(p.asked), flag(p.stopped)} {
 			number(v)
 		}
-		for _, list := range [][]peerBuffer{p.there, p.next} {
+		for _, list := range [][]peerBuffer{p.peerBuffers, p.next} {
 			number(len(list))
 			for _, s := range list {
 				number(int(s.at))
 				number(s.bytes)
 			}
 		}
-		number(len(p.here))
-		for _, h := range p.here {
+		number(len(p.recvBuffers))
+		for _, h := range p.recvBuffers {
 			number(int(h.at))
 			number(h.bytes)
 			number(int(h.generation)<<2 | flag(h.full)<<1 | flag(h.old))
@@ -57,28 +57,28 @@ func flag(set bool) int {
 	return 0
 }
 
-// A Buffer is one of those that a core has for a peer.
+// A Buffer describes a buffer of a core for a peer.
 type Buffer struct {
 	At         uint64
 	Bytes      int
-	Full, Gone bool // a message names it; the peer does not use it again
+	Full, Gone bool // named by a message; not used by the peer again
 }
 
-// Here lists the buffers for what a peer sends, There the addresses of those of the peer that are
-// empty: for tests and explorers.
+// Here lists the buffers for a peer's messages, There the addresses of empty buffers at the peer.
+// For tests and explorers.
 func (c *Core) Here(peer int) (list []Buffer) {
 	if p := c.pairs[peer]; p != nil {
-		for _, b := range p.here {
+		for _, b := range p.recvBuffers {
 			list = append(list, Buffer{At: b.at, Bytes: b.bytes, Full: b.full, Gone: b.old})
 		}
 	}
 	return list
 }
 
-// There is described with Here.
+// There is documented with Here.
 func (c *Core) There(peer int) (list []uint64) {
 	if p := c.pairs[peer]; p != nil {
-		for _, s := range p.there {
+		for _, s := range p.peerBuffers {
 			list = append(list, s.at)
 		}
 	}

@@ -5,29 +5,29 @@ import (
 	"slices"
 )
 
-// A Stream is the messages of one tag to or from a peer, under the handshake [NotReady].
+// A Stream identifies the messages of one tag to or from a peer, under the handshake [NotReady].
 type Stream struct {
 	Peer int
 	Tag  int32
 	Comm uint16
 }
 
-// A StreamDo is what a [StreamAction] asks for.
+// A StreamDo is the operation that a [StreamAction] requests.
 type StreamDo uint8
 
-// What is to be done.
+// Operations.
 const (
-	TellStream    StreamDo = iota // Message, InOrder behind all that was begun before
-	ReserveStream                 // gates for Message.Bytes each: answer with Reserved
-	TryStream                     // put message Number to Address, or if Probe ask whether a put would be refused: answer with Tried
-	SentStream                    // message Number has left its buffer, and is where it belongs
-	OpenStream                    // put the buffer of the receive of message Number behind the addresses of its gate
-	ShutStream                    // take it away, and answer with Shut when nothing reaches it any more
+	TellStream    StreamDo = iota // send Message, InOrder behind everything started before
+	ReserveStream                 // reserve gates for Message.Bytes each: answer with Reserved
+	TryStream                     // put message Number to Address or, if Probe, test whether a put would be refused: answer with Tried
+	SentStream                    // message Number has left its buffer and was delivered
+	OpenStream                    // map the receive buffer of message Number to the addresses of its gate
+	ShutStream                    // unmap it, and answer with Shut when the hardware cannot access it any more
 	FilledStream                  // message Number is in its buffer
-	FreeStream                    // the receive that was readied is nobody's: it may be cancelled
+	FreeStream                    // the receive is no longer bound to a message: it may be cancelled
 )
 
-// A StreamAction is something to do.
+// A StreamAction is an operation that the core requests from its caller.
 type StreamAction struct {
 	Do      StreamDo
 	Stream  Stream
@@ -38,19 +38,18 @@ type StreamAction struct {
 	Probe   bool
 }
 
-// StreamStats count what the streams of a rank did.
+// StreamStats are the counters of a rank's streams.
 type StreamStats struct {
-	Asked    uint64 `json:"asked"`     // streams asked for here
-	Refused  uint64 `json:"refused"`   // of these, by their peers
-	Streams  int    `json:"streams"`   // streams here that peers send through
-	Put      uint64 `json:"put"`       // messages that went through streams of peers
-	NotReady uint64 `json:"not_ready"` // puts and probes that were refused
-	Readied  uint64 `json:"readied"`   // receives here that were ready before their message was known
-	Late     uint64 `json:"late"`      // and after
+	Asked    uint64 `json:"asked"`     // streams requested by this rank
+	Refused  uint64 `json:"refused"`   // of these, refused by their peers
+	Streams  int    `json:"streams"`   // streams that peers send through
+	Put      uint64 `json:"put"`       // messages put through streams of peers
+	NotReady uint64 `json:"not_ready"` // refused puts and probes
+	Readied  uint64 `json:"readied"`   // receives readied before their message was known
+	Late     uint64 `json:"late"`      // receives readied afterwards
 }
 
-// Streams is the core of a rank under the handshake NotReady: what doc.go says of receivers that
-// are not ready.
+// Streams is the core of a rank under the handshake NotReady; see "Receiver not ready" in doc.go.
 type Streams struct {
 	cfg     Config
 	out     []*outStream
@@ -60,57 +59,58 @@ type Streams struct {
 	stats   StreamStats
 }
 
-// An outStream is one that this rank sends through.
+// An outStream is the sender's end of a stream.
 type outStream struct {
 	Stream
 	asked, open, refused bool
-	held                 bool // the receiver takes a receive back: nothing is tried
+	held                 bool // the receiver is taking back a receive: no puts
 	trying, probe        bool
-	closing              bool // the receiver waits for the end of what is tried
+	closing              bool // the receiver waits for the end of the current attempt
 	bytes                int
-	addresses            []uint64 // of the gates; a message has that of its number, modulo Config.Gates
+	addresses            []uint64 // of the gates; message N uses address N modulo Config.Gates
 	next                 uint16
-	unfinished           []numbered // messages from the first that is not over, in order
+	unfinished           []numbered // in order, starting with the first unfinished message
 	tryAt                Time
 	profile
 }
 
-// A numbered is a message of a stream. Only the first that has not landed moves.
+// A numbered is a message of a stream. Only the first that has not landed is put.
 type numbered struct {
 	number               uint16
 	inside, landed, over bool
 }
 
-// A gateState is what is behind a gate of a stream.
+// A gateState is the state of a gate.
 type gateState uint8
 
 const (
 	gateEmpty    gateState = iota
-	gateReady              // the buffer of a receive, whose message is not known
-	gateRevoking           // and its sender was asked to leave it alone
-	gateFilling            // and its message is known
-	gateShutting           // nothing, but the hardware may still know it
+	gateReady              // a receive buffer is mapped, its message is not known
+	gateRevoking           // likewise, and the sender was asked to stop
+	gateFilling            // likewise, and its message is known
+	gateShutting           // unmapped, but the hardware may still cache the mapping
 )
 
-// An inStream is one that a peer sends through.
+// An inStream is the receiver's end of a stream.
 type inStream struct {
 	Stream
 	bytes   int
-	opened  bool // all messages from now on are numbered
+	opened  bool // all subsequent messages are numbered
 	next    uint16
 	gates   []gate
-	revoked bool     // the sender was asked to leave what is ready alone, and has not said that it does
-	reopen  bool     // it has, and puts nothing until it hears more
-	waiting []uint16 // messages that have receives, until their gates are empty
+	revoked bool     // Close was sent and not yet answered
+	reopen  bool     // Closed was received: the sender waits for Reopened
+	waiting []uint16 // matched messages waiting for their gates to become empty
 }
 
-// A gate is the addresses of every so manyth message of a stream, and what is behind them.
+// A gate is an address range for every message whose number has the same remainder, and the receive
+// buffer mapped to it.
 type gate struct {
 	state   gateState
 	address uint64
 	number  uint16 // of the message
-	tell    bool   // shutting: the message is over
-	cancel  bool   // ready: the receive is to be cancelled
+	tell    bool   // shutting: send Passed afterwards
+	cancel  bool   // ready: the receive is being cancelled
 }
 
 func (n *inStream) gate(number uint16) *gate { return &n.gates[int(number)%len(n.gates)] }
@@ -125,8 +125,8 @@ func (n *inStream) has(state gateState) (count int) {
 	return count
 }
 
-// NewStreams makes the streams of one rank. Of cfg it uses Self, Ranks, Stocks, Least, Policy,
-// Retry and Gates.
+// NewStreams creates the streams of a rank. It uses Self, Ranks, Stocks, Least, Policy, Retry and
+// Gates of cfg.
 func NewStreams(cfg Config) *Streams {
 	cfg.Policy = cfg.Policy.withDefaults()
 	if cfg.Stocks == 0 {
@@ -135,16 +135,16 @@ func NewStreams(cfg Config) *Streams {
 	if cfg.Gates == 0 {
 		cfg.Gates = defaultGates
 	}
-	if cfg.Gates&(cfg.Gates-1) != 0 { // numbers wrap
+	if cfg.Gates&(cfg.Gates-1) != 0 { // the remainder must survive wrap-around of the numbers
 		panic(fmt.Sprintf("threshold: %d gates: expected a power of two", cfg.Gates))
 	}
 	return &Streams{cfg: cfg}
 }
 
-// Stats gives the counters.
+// Stats returns the counters.
 func (c *Streams) Stats() StreamStats { return c.stats }
 
-// Next is what is to be done next.
+// Next returns the next action.
 func (c *Streams) Next() (StreamAction, bool) {
 	if len(c.actions) == 0 {
 		return StreamAction{}, false
@@ -176,8 +176,8 @@ func (c *Streams) inOf(l Stream) *inStream {
 
 // ---- the sender ----
 
-// Ended profiles a message that went by a rendezvous. If overlap was lost, it asks for a stream as
-// long as the longest of them.
+// Ended records a message that used a rendezvous. If overlap was lost, it requests a stream for
+// messages up to the longest of the profile.
 func (c *Streams) Ended(l Stream, s Sample) {
 	if !s.Sent || s.Bytes <= c.cfg.Least {
 		return
@@ -200,15 +200,15 @@ func (c *Streams) Ended(l Stream, s Sample) {
 	c.do(StreamAction{Do: TellStream, Stream: l, Message: Message{Kind: StreamRequest, Bytes: longest, Tag: l.Tag, Comm: l.Comm}})
 }
 
-// Fits tells whether a message of n bytes would go through its stream now.
+// Fits reports whether a message of n bytes would use its stream.
 func (c *Streams) Fits(l Stream, n int) bool {
 	o := c.outOf(l)
 	return o != nil && o.open && n > c.cfg.Least && n <= o.bytes
 }
 
-// Send gives a message its number; false: it has none. All messages of a stream have one, in the
-// order in which they are told of. One that is inside is put when TryStream says so; the others go
-// as ever.
+// Send numbers a message; false: it belongs to no stream. All messages of a stream are numbered, in
+// the order of their announcements. A message that is inside is put when TryStream requests it;
+// others travel as usual.
 func (c *Streams) Send(l Stream, n int) (number uint16, inside, ok bool) {
 	o := c.outOf(l)
 	if o == nil || !o.open {
@@ -221,7 +221,7 @@ func (c *Streams) Send(l Stream, n int) (number uint16, inside, ok bool) {
 	return t.number, t.inside, true
 }
 
-// move tries the first message of a stream, if it may be tried.
+// move tries to put the next message of a stream, if allowed.
 func (c *Streams) move(o *outStream) {
 	i := c.first(o)
 	if i < 0 || o.tryAt > c.now {
@@ -232,8 +232,8 @@ func (c *Streams) move(o *outStream) {
 	c.do(StreamAction{Do: TryStream, Stream: o.Stream, Number: t.number, Address: o.addresses[int(t.number)%c.cfg.Gates], Probe: o.probe})
 }
 
-// first is the message that may be tried: the first that has not landed, if the one that had its
-// gate before is over. -1: none.
+// first is the index of the message that may be put: the first that has not landed, if the previous
+// user of its gate has finished. -1: none.
 func (c *Streams) first(o *outStream) int {
 	i := slices.IndexFunc(o.unfinished, func(t numbered) bool { return t.inside && !t.landed })
 	if i < 0 || o.held || o.trying || i >= c.cfg.Gates && slices.ContainsFunc(o.unfinished[:i-c.cfg.Gates+1], func(t numbered) bool { return !t.over }) {
@@ -242,7 +242,8 @@ func (c *Streams) first(o *outStream) int {
 	return i
 }
 
-// Tried: a put was refused in whole or in part, or has landed; a probe found the receiver ready.
+// Tried reports the result of an attempt: a put was refused, at least in part, or has landed; a
+// probe was refused, or found the receiver ready.
 func (c *Streams) Tried(l Stream, ready bool) {
 	o := c.outOf(l)
 	i := slices.IndexFunc(o.unfinished, func(t numbered) bool { return t.inside && !t.landed })
@@ -266,13 +267,14 @@ func (c *Streams) Tried(l Stream, ready bool) {
 	c.move(o)
 }
 
-// leaveAlone answers a receiver that wants its receive back.
+// leaveAlone answers a Close.
 func (c *Streams) leaveAlone(o *outStream) {
 	o.closing, o.held = false, true
 	c.tell(o.Stream, Closed, 0, 0, true)
 }
 
-// passed: a message is over at its receiver, and the next one has the given address.
+// passed handles Passed: a message is finished at its receiver, and the next one for its gate may
+// be put to the given address.
 func (c *Streams) passed(o *outStream, number uint16, address uint64) {
 	for i := range o.unfinished {
 		if o.unfinished[i].number == number {
@@ -286,7 +288,7 @@ func (c *Streams) passed(o *outStream, number uint16, address uint64) {
 	c.move(o)
 }
 
-// Deadline is when Tick has something to do.
+// Deadline is the time of the next retry.
 func (c *Streams) Deadline() Time {
 	at := Time(never)
 	for _, o := range c.out {
@@ -299,7 +301,7 @@ func (c *Streams) Deadline() Time {
 
 const never = 1<<63 - 1
 
-// Tick lets time pass, and tries again what was refused.
+// Tick sets the current time and retries refused puts.
 func (c *Streams) Tick(now Time) {
 	c.now = now
 	for _, o := range c.out {
@@ -307,7 +309,7 @@ func (c *Streams) Tick(now Time) {
 	}
 }
 
-// Hear takes a message.
+// Hear processes a message.
 func (c *Streams) Hear(peer int, m Message) {
 	l := Stream{Peer: peer, Tag: m.Tag, Comm: m.Comm}
 	o, n := c.outOf(l), c.inOf(l)
@@ -350,7 +352,7 @@ func (c *Streams) requested(l Stream, bytes int) {
 	c.do(StreamAction{Do: ReserveStream, Stream: l, Message: Message{Bytes: bytes}})
 }
 
-// Reserved answers ReserveStream with the addresses of Config.Gates gates; nil: there are none.
+// Reserved answers ReserveStream with the addresses of Config.Gates gates; nil: none available.
 func (c *Streams) Reserved(l Stream, addresses []uint64) {
 	if addresses == nil {
 		c.in = slices.DeleteFunc(c.in, func(n *inStream) bool { return n.Stream == l })
@@ -364,13 +366,13 @@ func (c *Streams) Reserved(l Stream, addresses []uint64) {
 	}
 }
 
-// Gates is how many gates a stream has: message Number has gate Number modulo that.
+// Gates is the number of gates per stream: message N uses gate N modulo Gates.
 func (c *Streams) Gates() int { return c.cfg.Gates }
 
-// Offerable is the message that a receive would be readied for that nothing has matched, and where
-// its sender puts that; false: it waits for its message. In front of it are so many receives that
-// can match the same messages: all of them must be ready. Its room must be enough for all that may
-// come.
+// Offerable returns the number and address of the message for which an unmatched receive can be
+// readied; false: the receive must wait for its message. front is the number of earlier receives
+// that match the same messages: all of them must be ready. room must suffice for the longest
+// message of the stream.
 func (c *Streams) Offerable(l Stream, front, room int) (number uint16, address uint64, ok bool) {
 	n := c.inOf(l)
 	if n == nil || !n.opened || n.revoked || n.reopen || len(n.waiting) > 0 || room < n.bytes || n.has(gateReady) != front {
@@ -381,7 +383,7 @@ func (c *Streams) Offerable(l Stream, front, room int) (number uint16, address u
 	return number, s.address, s.state == gateEmpty
 }
 
-// Offer readies the receive of a message that Offerable gave.
+// Offer readies a receive for the message returned by Offerable.
 func (c *Streams) Offer(l Stream, number uint16) {
 	s := c.inOf(l).gate(number)
 	s.state, s.number, s.cancel = gateReady, number, false
@@ -389,10 +391,11 @@ func (c *Streams) Offer(l Stream, number uint16) {
 	c.do(StreamAction{Do: OpenStream, Stream: l, Number: number})
 }
 
-// Address is where the sender of a message puts it.
+// Address is the address to which the sender puts a message.
 func (c *Streams) Address(l Stream, number uint16) uint64 { return c.inOf(l).gate(number).address }
 
-// Came numbers a message, in the order of the messages of its peer; false: it is of no stream.
+// Came numbers an arriving message, in the order of its peer's messages; false: it belongs to no
+// stream.
 func (c *Streams) Came(l Stream) (number uint16, ok bool) {
 	n := c.inOf(l)
 	if n == nil || !n.opened {
@@ -402,7 +405,7 @@ func (c *Streams) Came(l Stream) (number uint16, ok bool) {
 	return n.next - 1, true
 }
 
-// Matched: a message has its receive. If one was offered for it, it is that one.
+// Matched reports that a message was matched. If a receive was readied for it, it is that one.
 func (c *Streams) Matched(l Stream, number uint16, inside bool) {
 	n := c.inOf(l)
 	s := n.gate(number)
@@ -420,7 +423,7 @@ func (c *Streams) Matched(l Stream, number uint16, inside bool) {
 	}
 }
 
-// ready readies the receives of messages that wait for that, in order.
+// ready readies the receives of matched messages whose gates are empty, in order.
 func (c *Streams) ready(n *inStream) {
 	for len(n.waiting) > 0 {
 		number := n.waiting[0]
@@ -459,7 +462,7 @@ func (c *Streams) heard(n *inStream, m Message) {
 	}
 }
 
-// goOn has the sender put again when nothing that was taken back can be reached any more.
+// goOn lets the sender resume once the hardware has forgotten all buffers that were taken back.
 func (c *Streams) goOn(n *inStream) {
 	if n.reopen && !slices.ContainsFunc(n.gates, func(s gate) bool { return s.state == gateShutting && !s.tell }) {
 		n.reopen = false
@@ -472,7 +475,7 @@ func (c *Streams) shut(n *inStream, s *gate, tell bool) {
 	c.do(StreamAction{Do: ShutStream, Stream: n.Stream, Number: s.number})
 }
 
-// Shut answers ShutStream. The next message with the same gate shall be put at the given address.
+// Shut answers ShutStream. The next message of the gate is to be put at the given address.
 func (c *Streams) Shut(l Stream, number uint16, address uint64) {
 	n := c.inOf(l)
 	s := n.gate(number)
@@ -484,9 +487,8 @@ func (c *Streams) Shut(l Stream, number uint16, address uint64) {
 	c.ready(n)
 }
 
-// Revoke wants the receive back that was readied for a message; what becomes of it FreeStream or
-// FilledStream says. Those behind it would have other messages than was said, and are taken back,
-// too.
+// Revoke takes back the receive readied for a message; FreeStream or FilledStream reports the
+// outcome. Later receives are taken back, too, because without this one they get other messages.
 func (c *Streams) Revoke(l Stream, number uint16) {
 	n := c.inOf(l)
 	s := n.gate(number)

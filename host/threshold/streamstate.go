@@ -5,7 +5,7 @@ import (
 	"slices"
 )
 
-// Clone copies streams between two calls, when there is nothing to do.
+// Clone copies streams without pending actions.
 func (c *Streams) Clone() *Streams {
 	n := *c
 	n.out, n.in, n.actions = slices.Clone(c.out), slices.Clone(c.in), slices.Clone(c.actions)
@@ -22,7 +22,7 @@ func (c *Streams) Clone() *Streams {
 	return &n
 }
 
-// AppendState appends what the streams' future depends on; of times, whether they have come.
+// AppendState encodes the state that determines the streams' future; times only as due or not due.
 func (c *Streams) AppendState(b []byte) []byte {
 	number := func(list ...int) {
 		for _, v := range list {
@@ -51,7 +51,7 @@ func (c *Streams) AppendState(b []byte) []byte {
 	return b
 }
 
-// Idle tells whether no message is on its way through a stream, and no receive is taken back.
+// Idle reports whether no message is in flight through a stream and no receive is being taken back.
 func (c *Streams) Idle() bool {
 	return !slices.ContainsFunc(c.out, func(o *outStream) bool { return len(o.unfinished) > 0 || o.held || o.trying }) &&
 		!slices.ContainsFunc(c.in, func(n *inStream) bool {

@@ -12,7 +12,7 @@ import (
 	"github.com/nicloop/nicloop/mailbox/modelcheck"
 )
 
-// Result is what an exploration found; doc.go lists the properties.
+// Result is the outcome of an exploration; doc.go lists the invariants.
 type Result = modelcheck.Result
 
 // The verdicts.
@@ -22,7 +22,7 @@ const (
 	Undecided = modelcheck.Undecided
 )
 
-// An event is one thing that can happen.
+// An event is a possible step.
 type event struct {
 	act      string
 	from, to int // or the number of a message, a loss, a receive or a gate
@@ -39,7 +39,7 @@ func (e event) String() string {
 	return fmt.Sprintf("%s %d", e.act, e.from)
 }
 
-// Enabled lists what can happen.
+// Enabled lists the possible events.
 func (w *World) Enabled() (list []event) {
 	n := w.o.Ranks
 	for i := range n {
@@ -93,7 +93,7 @@ func (w *World) Apply(e event) error {
 	}
 }
 
-// AppendState encodes all that can matter later.
+// AppendState encodes the complete state.
 func (w *World) AppendState(b []byte) []byte {
 	number := func(v int) { b = binary.AppendVarint(b, int64(v)) }
 	bit := func(set bool) {
@@ -138,14 +138,14 @@ func (w *World) AppendState(b []byte) []byte {
 
 const defaultMaxStates = 2_000_000
 
-// A world is what can be explored under one of the handshakes.
+// A world is a state under one of the handshakes.
 type world interface {
 	modelcheck.World[world, event]
 	print(*strings.Builder)
 	tellTo(func(format string, args ...any))
 }
 
-// newWorld starts all ranks under the handshake that o has.
+// newWorld creates the initial state for the handshake of o.
 func newWorld(o *Options) (world, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -156,9 +156,9 @@ func newWorld(o *Options) (world, error) {
 	return NewWorld(o)
 }
 
-// Run explores every interleaving that o allows, in the order of their length, so that a
-// counterexample is a shortest one. It returns an error for impossible options or if ctx ends; a
-// violated property is a Result.
+// Run explores every interleaving that o allows, shortest first, so a counterexample has minimum
+// length. It returns an error for impossible options or if ctx ends; a violated invariant is a
+// Result.
 func Run(ctx context.Context, o Options) (r Result, err error) {
 	began := time.Now()
 	defer func() { r.Duration = time.Since(began) }()
@@ -177,7 +177,7 @@ func Run(ctx context.Context, o Options) (r Result, err error) {
 	r = Result{Verdict: out.Verdict, States: x.Len(), Transitions: x.Transitions, Depth: out.Depth, Ends: out.Ends}
 	if bad := out.Violation; bad != nil {
 		if bad.Event != nil {
-			r.Transitions++ // the event that violates a property counts
+			r.Transitions++ // the event that violates an invariant counts
 		}
 		r.Violation = strings.TrimPrefix(bad.Err.Error(), ErrUnsafe.Error()+": ")
 		r.Script = script(&o, x.Counterexample())

@@ -9,30 +9,30 @@ import (
 // Plants lists the deliberate mistakes.
 func Plants() []string {
 	return []string{
-		"est-overtakes",      // CONN_EST passes messages that name old buffers
-		"read-before-landed", // a message counts as there when it has come, without its bytes
-		"lost-empty",         // nobody hears that a buffer was read
-		"twice-empty",        // it is heard twice
-		"any-generation",     // what is said of an old buffer counts for a new one
-		"deaf-to-refusal",    // a refusal is taken for a yes
-		"own-threshold",      // the initiator takes what it wanted, not what was agreed
+		"est-overtakes",      // CONN_EST overtakes messages that name old buffers
+		"read-before-landed", // a message can be read before its bytes have landed
+		"lost-empty",         // Empty is lost
+		"twice-empty",        // Empty is delivered twice
+		"any-generation",     // messages about an old buffer are applied to a new one
+		"deaf-to-refusal",    // a refusal is treated as agreement
+		"own-threshold",      // the initiator uses the threshold that it requested instead of the agreed one
 		"forgotten-ack",      // CONN_EST_ACK is not sent
-		"return-in-use",      // a buffer is given back that a message is on its way to
-		"boasted-buffer",     // a buffer is said to be longer than it is
-		"hasty-passed",       // not ready: the next message may be put before the hardware has forgotten the last buffer
-		"half-put",           // not ready: a put that was refused in part counts
-		"behind-any",         // not ready: a receive is readied though one from anybody in front of it may get its message
-		"short-room",         // not ready: a receive is readied whatever room it has
-		"open-overtakes",     // not ready: the first number passes messages that have none
-		"landed-overtakes",   // not ready: a message is there before it was told of
-		"hasty-closed",       // not ready: a receive is given back while its message is being put
-		"lost-passed",        // not ready: nobody hears that a message is over
-		"not-resumed",        // partial: the channel stays stopped
-		"reconn-overtakes",   // partial: what stops the channel passes messages that name old buffers
+		"return-in-use",      // a buffer is returned although a message is on its way to it
+		"boasted-buffer",     // a buffer is offered with more than its length
+		"hasty-passed",       // not ready: PASSED is sent while the hardware still caches the last buffer
+		"half-put",           // not ready: a put that was refused in part counts as complete
+		"behind-any",         // not ready: a receive is readied behind a wildcard receive that may get its message
+		"short-room",         // not ready: a receive is readied regardless of its room
+		"open-overtakes",     // not ready: STREAM_OPEN overtakes messages without a number
+		"landed-overtakes",   // not ready: LANDED overtakes the announcement of its message
+		"hasty-closed",       // not ready: a receive is taken back while its message is being put
+		"lost-passed",        // not ready: PASSED is lost
+		"not-resumed",        // partial: the channel is not resumed
+		"reconn-overtakes",   // partial: RECONN_REQUEST overtakes messages that name old buffers
 	}
 }
 
-// tamper plants a mistake in what is heard; false: it is not heard at all.
+// tamper applies a planted mistake to a message; false: the message is lost.
 func (w *World) tamper(from, to int, m *threshold.Message) bool {
 	switch {
 	case w.o.Plant == "lost-empty" && m.Kind == threshold.Empty:
@@ -40,7 +40,7 @@ func (w *World) tamper(from, to int, m *threshold.Message) bool {
 	case w.o.Plant == "twice-empty" && m.Kind == threshold.Empty:
 		w.cores[to].Hear(from, *m)
 	case w.o.Plant == "any-generation" && m.Kind == threshold.Empty:
-		// Its receiver does not look at the generation: whatever it uses will do.
+		// The receiver ignores the generation; any other value will do.
 		again := *m
 		again.Generation++
 		w.cores[to].Hear(from, again)

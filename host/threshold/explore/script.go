@@ -31,7 +31,7 @@ type Script struct {
 	out strings.Builder
 }
 
-// Exec runs a command and gives what it prints.
+// Exec runs a command and returns its output.
 func (s *Script) Exec(line string) string {
 	s.out.Reset()
 	if err := s.exec(line); err != nil {
@@ -169,7 +169,7 @@ func parse(words []string) (*Options, error) {
 	return o, nil
 }
 
-// String is the command that makes such a world.
+// String returns the command that creates this world.
 func (o *Options) String() string {
 	s := "new handshake=" + o.Handshake.String() + " memory="
 	for i, u := range o.Units {
@@ -207,7 +207,7 @@ func (o *Options) String() string {
 	return s
 }
 
-// script writes events as a scenario with the output that they produce.
+// script formats events as a scenario with their output.
 func script(o *Options, path []event) string {
 	commands := []string{o.String()}
 	for _, e := range path {

@@ -6,24 +6,24 @@ import (
 	"github.com/nicloop/nicloop/host/threshold"
 )
 
-// A Receive is one that a rank posts; -1: from any rank, or of any tag.
+// A Receive is posted by a rank; -1: any source or tag.
 type Receive struct{ At, From, Tag, Room int }
 
 func (v Receive) fits(m Message) bool {
 	return v.At == m.To && (v.From < 0 || v.From == m.From) && (v.Tag < 0 || v.Tag == m.Tag)
 }
 
-// parts is how many fragments a put has.
+// parts is the number of fragments of a put.
 const parts = 2
 
-// streams is a world under the handshake that puts before the receiver is ready.
+// streams is a world under the handshake NotReady.
 type streams struct {
 	o        *Options
 	cores    []*threshold.Streams
-	lines    [][]packet // [pair]: told, not heard
-	tries    [][]try    // [pair]: under way
-	sent     []int      // of each rank's messages
-	posted   []int      // of each rank's receives
+	lines    [][]packet // [pair]: messages in flight
+	tries    [][]try    // [pair]: attempts in flight
+	sent     []int      // by rank: number of its messages that were sent
+	posted   []int      // by rank: number of its receives that were posted
 	lost     []bool
 	messages []travel
 	receives []wanted
@@ -32,24 +32,24 @@ type streams struct {
 	say      func(format string, args ...any)
 }
 
-// travel is how far a message is.
+// travel is the state of a message.
 type travel struct {
 	number  int // in its stream; -1: none
 	inside  bool
 	came    bool
-	receive int // that it has matched, or -1
+	receive int // matching receive, or -1
 	read    bool
 }
 
-// wanted is how far a receive is.
+// wanted is the state of a receive.
 type wanted struct {
 	posted, done, cancelled, revoked bool
 	message                          int        // or -1
-	offered                          int        // the number of the message that it was readied for, or -1
-	parts                            [parts]int // the message that each part of its buffer is of, or -1
+	offered                          int        // number of the message that it was readied for, or -1
+	parts                            [parts]int // message in each part of its buffer, or -1
 }
 
-// A try is a put or a probe under way: its fragments, and then its answer.
+// A try is a put or a probe in flight: its fragments, then its response.
 type try struct {
 	stream  threshold.Stream
 	message int
@@ -59,12 +59,12 @@ type try struct {
 	refused bool
 }
 
-// A gate is what is behind the addresses of one, and what the hardware may still know there.
+// A gate is the mapping of an address range, and the mapping that the hardware may still cache.
 type gate struct {
 	at     int // rank
 	stream threshold.Stream
 	index  int
-	number uint16 // of the message whose receive was there last
+	number uint16 // of the message of the last receive mapped
 	open   int    // receive, or -1
 	stale  int
 }
@@ -107,7 +107,7 @@ func (w *streams) CloneFor(event) world {
 	return &n
 }
 
-// nth is number n of what a rank does, of a list of who does it; -1: it has done all.
+// nth is the index of the nth element for which at is true; -1: there are fewer.
 func nth(n, count int, at func(int) bool) int {
 	for i := range count {
 		if !at(i) {
@@ -163,7 +163,7 @@ func (w *streams) Enabled() (list []event) {
 			for k, t := range w.tries[pair] {
 				list = append(list, event{"land", from, to, k})
 				if g := w.gateOf(to, from, t.stream, int(t.address)-1); g != nil && g.open < 0 && g.stale >= 0 && t.at < w.fragments(t) {
-					list = append(list, event{"miss", from, to, k}) // the hardware may have forgotten it already
+					list = append(list, event{"miss", from, to, k}) // the hardware may have dropped the mapping already
 				}
 			}
 		}
@@ -183,7 +183,7 @@ func (w *streams) fragments(t try) int {
 	return parts
 }
 
-// gateOf is one of what one rank sends to another; its address is its index and 1.
+// gateOf returns a gate by its sender, receiver and stream; its address is its index plus 1.
 func (w *streams) gateOf(to, from int, l threshold.Stream, index int) *gate {
 	l.Peer = from
 	for i := range w.gates {
@@ -237,7 +237,7 @@ func (w *streams) send(at int) error {
 	return w.drain(at)
 }
 
-// post posts a receive. It is readied only if nothing in front of it can take what comes.
+// post posts a receive. It is readied only if no earlier receive can take its message.
 func (w *streams) post(at int) error {
 	i := w.nextReceive(at)
 	w.posted[at]++
@@ -270,7 +270,7 @@ func (w *streams) post(at int) error {
 	return w.drain(at)
 }
 
-// match gives a message to a receive. What travels outside a stream is there then.
+// match matches a message and a receive. A message outside a stream is complete then.
 func (w *streams) match(k, i int) error {
 	m, t, r := w.o.Messages[k], &w.messages[k], &w.receives[i]
 	t.receive, r.message = i, k
@@ -323,7 +323,7 @@ func (w *streams) deliver(from, to, k int) error {
 	return nil
 }
 
-// tamper plants a mistake in what is heard; false: it is not heard.
+// tamper applies a planted mistake to a message; false: the message is lost.
 func (w *streams) tamper(from, to int, m threshold.Message) bool {
 	switch {
 	case w.o.Plant == "lost-passed" && m.Kind == threshold.Passed:
@@ -336,7 +336,7 @@ func (w *streams) tamper(from, to int, m threshold.Message) bool {
 	return true
 }
 
-// land has the next fragment of a put come, or tells its end.
+// land delivers the next fragment of a put, or its response.
 func (w *streams) land(from, to, k int, miss bool) error {
 	pair := w.pair(from, to)
 	t := &w.tries[pair][k]
@@ -382,7 +382,7 @@ func (w *streams) write(i, part, message int) error {
 	return nil
 }
 
-// drain does all that a core asks for.
+// drain executes all actions of a core.
 func (w *streams) drain(at int) error {
 	for {
 		a, more := w.cores[at].Next()
@@ -431,8 +431,7 @@ func (w *streams) do(at int, a threshold.StreamAction) error {
 	return nil
 }
 
-// open puts the buffer behind the addresses: of the receive that was offered, or that has the
-// message.
+// open maps a buffer to a gate: of the receive that was readied, or that has matched the message.
 func (w *streams) open(at int, a threshold.StreamAction) error {
 	g := w.gateOf(at, a.Stream.Peer, a.Stream, int(a.Number)%w.cores[at].Gates())
 	g.number = a.Number
@@ -447,7 +446,7 @@ func (w *streams) open(at int, a threshold.StreamAction) error {
 	return nil
 }
 
-// numbered is the message of a pair that has a number in its stream, or -1.
+// numbered is the message of a pair with a given number in its stream, or -1.
 func (w *streams) numbered(from, to int, l threshold.Stream, number uint16) int {
 	for i, m := range w.o.Messages {
 		if m.From == from && m.To == to && m.Tag == int(l.Tag) && w.messages[i].number == int(number) {

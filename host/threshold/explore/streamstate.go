@@ -6,7 +6,7 @@ import (
 	"strings"
 )
 
-// Finished looks at a world where nothing can happen any more.
+// Finished checks a final state.
 func (w *streams) Finished() error {
 	for i, t := range w.messages {
 		if !t.read {
@@ -26,7 +26,7 @@ func (w *streams) Finished() error {
 	return nil
 }
 
-// AppendState encodes all that can matter later.
+// AppendState encodes the complete state.
 func (w *streams) AppendState(b []byte) []byte {
 	number := func(list ...int) {
 		for _, v := range list {
@@ -71,7 +71,7 @@ func flag(set bool) int {
 	return 0
 }
 
-// print is what a script prints of the world.
+// print prints the world for a script.
 func (w *streams) print(out *strings.Builder) {
 	for i, r := range w.receives {
 		word := map[bool]string{true: "over", false: "waits"}[r.done]

@@ -2,10 +2,10 @@ package explore
 
 import "github.com/nicloop/nicloop/host/threshold"
 
-// Claims is what an exploration that finds nothing has proved, in a line.
+// Claims is the meaning of "proved" in one line.
 const Claims = "no byte lost, doubled or overwritten by a change or by a receiver that is not ready, the full in-band handshake never stops a channel, memory is bounded and comes home, an end can be reached from everywhere"
 
-// Levels is how many sizes of worlds there are.
+// Levels is the number of levels of Suite.
 const Levels = 2
 
 func forward(n, bytes int) (list []Message) {
@@ -22,20 +22,20 @@ func both(bytes ...int) (list []Message) {
 	return list
 }
 
-// lengths are messages of which the last is too long for a buffer that the others get.
+// lengths are messages of which the last is too long for the buffers of the others.
 var lengths = []Message{{0, 1, 3, 0}, {0, 1, 3, 0}, {0, 1, 5, 0}}
 
-// Suite lists the worlds in which nothing may be found, with both handshakes.
+// Suite lists the worlds to prove, for both handshakes.
 func Suite(level int) (list []Options) {
 	worlds := []Options{
 		{Ranks: 2, Units: []int{2, 2}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}}},
 		{Ranks: 2, Units: []int{2, 2}, Messages: both(3, 3, 3, 3), Losses: []Loss{{0, 1, 3}}},
-		{Ranks: 2, Units: []int{2, 2}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 3}}},            // both begin
-		{Ranks: 2, Units: []int{4, 4}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}},            // one after the other
-		{Ranks: 2, Units: []int{4, 1}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 70}}},           // too much for one of them
+		{Ranks: 2, Units: []int{2, 2}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 3}}},            // both start a change
+		{Ranks: 2, Units: []int{4, 4}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}},            // consecutive changes
+		{Ranks: 2, Units: []int{4, 1}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 70}}},           // too large for one of them
 		{Ranks: 2, Units: []int{0, 4}, Messages: forward(2, 3), Losses: []Loss{{1, 0, 3}}},                       // refused
 		{Ranks: 2, Units: []int{2, 4}, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 130}}},          // refused in part
-		{Ranks: 2, Units: []int{2, 2}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 1},             // and taken back
+		{Ranks: 2, Units: []int{2, 2}, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}}, Ticks: 1},             // and recalled
 		{Ranks: 2, Units: []int{4, 4}, Stocks: 1, Messages: forward(1, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}}, // one length
 		{Ranks: 2, Units: []int{2, 2}, Messages: lengths, Losses: []Loss{{0, 1, 3}}},                             // buffers of two lengths
 	}
@@ -95,13 +95,13 @@ func Planted() (list []Options) {
 	return list
 }
 
-// stream is a world of two ranks in which the first message that rank 0 sends has lost overlap.
+// stream is a world of two ranks in which the first message of rank 0 has lost overlap.
 func stream(messages []Message, receives ...Receive) Options {
 	return Options{Ranks: 2, Units: []int{0, 0}, Handshake: threshold.NotReady, Messages: messages, Receives: receives, Losses: []Loss{{0, 1, 3}}}
 }
 
-// notReady are the worlds of receivers that are not ready: early and late ones, of any source,
-// cancelled, too short; messages that are too long or too short for their stream; two streams.
+// notReady lists the worlds of the handshake NotReady: early and late receives, wildcards, cancels,
+// receives that are too short; messages too long or too short for their stream; two streams.
 func notReady(level int) []Options {
 	in := func(n int) (list []Receive) {
 		for range n {

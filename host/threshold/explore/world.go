@@ -15,20 +15,20 @@ func violation(format string, args ...any) error {
 	return fmt.Errorf("%w: %s", ErrUnsafe, fmt.Sprintf(format, args...))
 }
 
-// base is the address of a rank's buffers, unit the memory of the shortest.
+// base is the address of a rank's buffers, unit the memory of the shortest buffer.
 const (
 	base = 64
 	unit = 64
 )
 
-// A Message is one that a rank sends.
+// A Message is sent by a rank.
 type Message struct{ From, To, Bytes, Tag int }
 
-// A Loss is overlap that a rank sees lost with a peer, which has it ask for a threshold for
-// messages of so many bytes.
+// A Loss is a loss of overlap observed by a rank, after which it requests a threshold for messages
+// of the given length.
 type Loss struct{ Rank, Peer, Bytes int }
 
-// Options say what happens in a world.
+// Options define a world.
 type Options struct {
 	Ranks     int
 	Handshake threshold.Handshake
@@ -38,9 +38,9 @@ type Options struct {
 	Messages  []Message
 	Losses    []Loss
 	Receives  []Receive // under NotReady
-	Cancels   []int     // of them, those that are cancelled
-	Gates     int       // of a stream; 0: 1
-	Ticks     int       // how often a rank's buffers were idle for long
+	Cancels   []int     // receives to cancel
+	Gates     int       // per stream; 0: 1
+	Ticks     int       // how often a rank's buffers become idle
 	Plant     string
 	MaxStates int // 0: 2 million
 }
@@ -78,36 +78,36 @@ func (o *Options) validate() error {
 	return nil
 }
 
-// World is some ranks with the real core and what is around it.
+// World consists of ranks with the real core and their environment.
 type World struct {
 	o     *Options
 	cores []*threshold.Core
-	lines [][]packet // [pair]: told, not heard
-	puts  [][]put    // [pair]: sent, not landed
-	shut  []bool     // [pair]: the channel has stopped
-	sent  []int      // of each rank's messages
-	lost  []bool     // losses that have happened
+	lines [][]packet // [pair]: messages in flight
+	puts  [][]put    // [pair]: puts in flight
+	shut  []bool     // [pair]: the channel is stopped
+	sent  []int      // by rank: number of messages sent
+	lost  []bool     // losses that have occurred
 	state []progress // of messages
-	at    []uint64   // the buffer of a message; 0: none
+	at    []uint64   // by message: its buffer; 0: none
 	ticks []int
 	now   threshold.Time
 	say   func(format string, args ...any)
 }
 
-// progress is how far a message is.
+// progress is the state of a message.
 type progress struct{ sent, came, landed, read bool }
 
-// A packet is a message of the application, or one of the core.
+// A packet is a message of the application or of the core.
 type packet struct {
 	message int // or -1
 	said    threshold.Message
 	ordered bool
-	waits   bool // it was begun when the channel had stopped
+	waits   bool // sent while the channel was stopped
 }
 
 type put struct{ message int }
 
-// NewWorld starts all ranks.
+// NewWorld creates the initial state.
 func NewWorld(o *Options) (*World, error) {
 	if err := o.validate(); err != nil {
 		return nil, err
@@ -168,7 +168,7 @@ func (w *World) send(at int) error {
 	return w.drain(at)
 }
 
-// lose has a rank see that overlap was lost.
+// lose makes a rank observe a loss of overlap.
 func (w *World) lose(i int) error {
 	l := w.o.Losses[i]
 	w.lost[i] = true
@@ -176,7 +176,7 @@ func (w *World) lose(i int) error {
 	return w.drain(l.Rank)
 }
 
-// tick lets a rank's buffers have been idle for long.
+// tick makes a rank's buffers idle.
 func (w *World) tick(at int) error {
 	w.now += 2
 	w.ticks[at]++
@@ -184,7 +184,7 @@ func (w *World) tick(at int) error {
 	return w.drain(at)
 }
 
-// deliver hands over packet k of a pair.
+// deliver delivers packet k of a pair.
 func (w *World) deliver(from, to, k int) error {
 	pair := w.pair(from, to)
 	p := w.lines[pair][k]
@@ -203,7 +203,7 @@ func (w *World) deliver(from, to, k int) error {
 	return w.drain(to)
 }
 
-// came: a message of the application has come.
+// came handles the arrival of an application message.
 func (w *World) came(from, to, i int) error {
 	for k, m := range w.o.Messages[:i] {
 		if m.From == from && m.To == to && !w.state[k].came {
@@ -221,7 +221,7 @@ func (w *World) came(from, to, i int) error {
 	return w.drain(to)
 }
 
-// land has the bytes of a pair's next message arrive.
+// land delivers the bytes of a pair's next message.
 func (w *World) land(from, to int) error {
 	pair := w.pair(from, to)
 	i := w.puts[pair][0].message
@@ -242,8 +242,8 @@ func (w *World) land(from, to int) error {
 	return nil
 }
 
-// mayRead tells whether a receive can take a message: it has come, in front of all others of its
-// pair, and so have its bytes.
+// mayRead reports whether a receive can take a message: it and its bytes have arrived, and it is
+// the first of its pair.
 func (w *World) mayRead(i int) bool {
 	s := w.state[i]
 	return s.came && !s.read && (s.landed || w.o.Plant == "read-before-landed")
@@ -264,7 +264,7 @@ func (w *World) read(i int) error {
 	return w.drain(m.To)
 }
 
-// drain does all that a core asks for, and looks at what it has.
+// drain executes all actions of a core and checks its memory.
 func (w *World) drain(at int) error {
 	c := w.cores[at]
 	for {
@@ -298,7 +298,7 @@ func (w *World) drain(at int) error {
 	return w.check(at)
 }
 
-// check looks at the memory of a rank, and at its channels.
+// check verifies the memory of a rank and its channels.
 func (w *World) check(at int) error {
 	var all []threshold.Buffer
 	lengths := map[int]bool{}
@@ -328,7 +328,7 @@ func (w *World) check(at int) error {
 	return nil
 }
 
-// Finished looks at a world where nothing can happen any more.
+// Finished checks a final state.
 func (w *World) Finished() error {
 	for i, s := range w.state {
 		if !s.read {
