@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// shell is a program whose tasks are scripts.
+// shell is a task that runs a shell script.
 func shell(script string) Task { return Task{Args: []string{"-c", script}} }
 
 const sh = "/bin/sh"
@@ -39,7 +39,7 @@ func TestRecords(t *testing.T) {
 	require.Error(t, err)
 }
 
-// TestLocalEnds: an error of who is told, and the end of a context, end all that goes on.
+// TestLocalEnds: an error of the callback and the end of the context both end all tasks.
 func TestLocalEnds(t *testing.T) {
 	full := errors.New("the disk is full")
 	begin := time.Now()
@@ -52,8 +52,8 @@ func TestLocalEnds(t *testing.T) {
 	require.Less(t, time.Since(begin), 20*time.Second)
 }
 
-// stand makes programs that stand in for those of Slurm: sbatch runs tasks at once, and loses those
-// of the first array whose numbers are in $LOSE, as on a node that dies.
+// stand creates replacements for the programs of Slurm. Its sbatch runs tasks immediately and drops
+// those of the first array whose numbers are in $LOSE, like a node that dies.
 func stand(t *testing.T) (dir string) {
 	bin, dir := t.TempDir(), t.TempDir()
 	for name, text := range map[string]string{
@@ -75,7 +75,7 @@ echo "$id;cluster"
 		"squeue":   "#!/bin/sh\n[ -z \"$BUSY\" ] || echo '0 R'\n",
 		"scontrol": "#!/bin/sh\nfor a; do :; done\ncat \"$STATE/$a\"\n",
 		"scancel":  "#!/bin/sh\necho \"$@\" >>\"$STATE/cancelled\"\n",
-		// program is nicloop task LIST INDEX, without nicloop: the record of task N says N.
+		// program replaces nicloop task LIST INDEX: the record of task N contains N.
 		"program": `#!/bin/sh
 [ "$1" = task ] && [ -f "$2" ] || exit 2
 n=$(grep -c . "$2"); record=$(sed -n 's/.*"record": "\(.*\)".*/\1/p' "$2" | sed -n "$(($3 + 1))p")
@@ -101,7 +101,7 @@ func slurm(dir string) *Slurm {
 	return &Slurm{Program: program, Dir: dir, Jobs: 3}
 }
 
-// TestLostNode: what a lost node took is submitted again, and only that; each task is told once.
+// TestLostNode: only the tasks of a lost node are submitted again, and each task is reported once.
 func TestLostNode(t *testing.T) {
 	dir := stand(t)
 	t.Setenv("LOSE", "1 4")
@@ -129,7 +129,7 @@ func TestLostNode(t *testing.T) {
 	require.ErrorContains(t, err, "which Slurm calls NODE_FAIL", "not for ever")
 }
 
-// TestNoRecord: COMPLETED without a record is a failure; the other tasks are told.
+// TestNoRecord: COMPLETED without a record is a failure; the other tasks are reported.
 func TestNoRecord(t *testing.T) {
 	dir := stand(t)
 	t.Setenv("SILENT", "1")
@@ -139,8 +139,8 @@ func TestNoRecord(t *testing.T) {
 	require.ErrorContains(t, err, "and 3 more")
 }
 
-// TestCancelled: nothing is left at the cluster when who waits goes away, or when a record cannot
-// be kept.
+// TestCancelled: no job stays in the cluster when the caller is cancelled or a record cannot be
+// stored.
 func TestCancelled(t *testing.T) {
 	dir := stand(t)
 	t.Setenv("BUSY", "1")
@@ -157,7 +157,7 @@ func TestCancelled(t *testing.T) {
 	require.Equal(t, "--quiet 1\n--quiet 2\n", string(text))
 }
 
-// TestArrays: more tasks than an array holds go in several.
+// TestArrays: more tasks than fit in one array are submitted in several.
 func TestArrays(t *testing.T) {
 	dir := stand(t)
 	var n atomic.Int64

@@ -1,17 +1,19 @@
-// Package batch runs many commands of this program, each a process of its own, and collects what
-// they print with --json: on this machine some at a time, or as arrays of a Slurm cluster.
+// Package batch runs many commands of this program, each in a process of its own, and collects
+// their --json output: on this machine, a limited number at a time, or as job arrays on a Slurm
+// cluster.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Every task ends in one [Record], or in an error that says why there is none. On a cluster a
-//     task has ended when its record is there, whole, and not when the scheduler says COMPLETED:
+//   - Every task ends in one [Record], or in an error that explains why there is none. On a cluster a
+//     task has ended when its complete record exists, not when the scheduler reports COMPLETED:
 //     without a record that is a failure.
-//   - What a lost node took is submitted again, a few times.
-//   - When its context ends, nothing of it goes on: processes are told to stop, jobs are cancelled.
+//   - Tasks of a lost node are submitted again, a few times.
+//   - When the context ends, nothing continues: processes are stopped and jobs are cancelled.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - On a cluster, name a folder that all machines see, under the same path, as they must see this
-//     program and the cache of simulators ($XDG_CACHE_HOME or the home folder).
+//   - On a cluster, name a directory that all machines see under the same path. They must also see
+//     this program and the cache of simulators ($XDG_CACHE_HOME or the home directory).
+//   - Build what the tasks need once before. A task that finds it built needs no tools.
 //   - Build what tasks need before, once; a task that finds it built needs no tools.
 package batch

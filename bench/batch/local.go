@@ -7,8 +7,8 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// Local runs tasks on this machine, jobs at a time. done is told of each as it ends, from one
-// goroutine at a time; its error ends all.
+// Local runs tasks on this machine, jobs at a time. done is called as each task ends, never
+// concurrently; an error of done ends all tasks.
 func Local(ctx context.Context, program string, tasks []Task, jobs int, done func(i int, r Record) error) error {
 	g, inner := errgroup.WithContext(ctx)
 	g.SetLimit(max(1, jobs))

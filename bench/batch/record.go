@@ -17,24 +17,24 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A Task is one command of this program. Its arguments should make it print JSON.
+// A Task is one command of this program. Its arguments should select JSON output.
 type Task struct {
 	Args []string `json:"args"`
-	// Clean is a folder that goes before the task begins on a cluster: what a lost node may have left
-	// of it.
+	// Clean is a directory that is removed before the task starts on a cluster, because a lost node
+	// may have left a partial result in it.
 	Clean string `json:"clean,omitempty"`
 }
 
-// A Record is what became of a task.
+// A Record is the result of a task.
 type Record struct {
 	Exit    int             `json:"exit"`
-	Result  json.RawMessage `json:"result,omitempty"` // what it printed, if that is JSON
-	Error   string          `json:"error,omitempty"`  // what it said of its failure
+	Result  json.RawMessage `json:"result,omitempty"` // standard output, if it is JSON
+	Error   string          `json:"error,omitempty"`  // error message
 	Machine string          `json:"machine"`
 	Real    float64         `json:"real_s"`
 }
 
-// Machine names this computer as records do.
+// Machine is the name of this computer in records.
 func Machine() string {
 	host, err := os.Hostname()
 	if name := os.Getenv("SLURMD_NODENAME"); name != "" {
@@ -45,18 +45,18 @@ func Machine() string {
 	return fmt.Sprintf("%s, %d cores, %s", host, runtime.NumCPU(), runtime.GOARCH)
 }
 
-// patience is how long a command that was told to stop may take.
+// patience is the time that a command gets to stop after a signal.
 const patience = 10 * time.Second
 
-// errorBytes of what a command said are kept, the last ones.
+// errorBytes is the number of last bytes kept of a command's error output.
 const errorBytes = 16 << 10
 
-// Perform runs a task here. Its error means that the task has not come to an end.
+// Perform runs a task on this machine. An error means that the task did not run to its end.
 func Perform(ctx context.Context, program string, t Task) (Record, error) {
 	if err := ctx.Err(); err != nil {
 		return Record{}, context.Cause(ctx)
 	}
-	// The signal of a parent that dies comes when the thread ends that began the child.
+	// The parent-death signal is sent when the thread that started the child exits.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	var out, errOut bytes.Buffer
@@ -94,7 +94,7 @@ func Perform(ctx context.Context, program string, t Task) (Record, error) {
 	return r, nil
 }
 
-// save writes a record so that it is there whole or not at all, whatever happens to the machine.
+// save writes a record atomically: after a crash the file is either complete or missing.
 func (r *Record) save(file string) (err error) {
 	text, err := json.Marshal(r)
 	if err != nil {
@@ -115,7 +115,7 @@ func (r *Record) save(file string) (err error) {
 	return nil
 }
 
-// load reads a record; ok is false where there is none.
+// load reads a record; ok is false if there is none.
 func load(file string) (r Record, ok bool, err error) {
 	text, err := os.ReadFile(file)
 	if errors.Is(err, os.ErrNotExist) {

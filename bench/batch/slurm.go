@@ -19,38 +19,37 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Slurm runs tasks as arrays of a Slurm cluster.
+// Slurm runs tasks as job arrays on a Slurm cluster.
 type Slurm struct {
-	Program string // that tasks are commands of; `PROGRAM task FILE INDEX` must call [RunTask]
-	Dir     string // for lists of tasks, records and logs; every machine sees it
-	Jobs    int    // tasks at a time
+	Program string // program of the tasks; `PROGRAM task FILE INDEX` must call [RunTask]
+	Dir     string // directory for task lists, records and logs; visible to all machines
+	Jobs    int    // concurrent tasks
 	Options []string
-	// Tell is told of arrays that are submitted.
+	// Tell is called when an array is submitted.
 	Tell func(what string)
 
-	array int // the next one's number
+	array int // number of the next array
 }
 
 var (
-	arraySize = 1000 // that of a cluster whose MaxArraySize nobody raised
+	arraySize = 1000 // MaxArraySize of a cluster with the default configuration
 	pollEvery = time.Second
-	// squeuePatience is how long squeue may fail: a controller that is restarted is away for minutes.
+	// squeuePatience is the time for which squeue may fail: restarting a controller takes minutes.
 	squeuePatience = 10 * time.Minute
 )
 
-// attempts of a task whose node is lost each time.
+// attempts is the limit for a task whose node is lost each time.
 const attempts = 4
 
 var logged = logrus.WithField("layer", "batch")
 
-// A listed task knows where its record goes.
+// A listed task includes the path of its record.
 type listed struct {
 	Task
 	Record string `json:"record"`
 }
 
-// RunTask performs one task of a list, on the machine that the cluster chose, and leaves its
-// record.
+// RunTask performs one task of a list on the machine chosen by the cluster, and stores its record.
 func RunTask(ctx context.Context, program, list string, index int) error {
 	text, err := os.ReadFile(list)
 	if err != nil {
@@ -75,16 +74,16 @@ func RunTask(ctx context.Context, program, list string, index int) error {
 	return r.save(tasks[index].Record)
 }
 
-// A job is one task at the cluster.
+// A job is a task in the cluster.
 type job struct {
-	index    int // among the tasks
+	index    int // of the task
 	tried    int
-	missing  int // how often it was gone and had no record
+	missing  int // number of times that it had ended without a record
 	finished bool
 }
 
-// Run runs tasks. done is told of each as it ends; its error ends all. A task without a record does
-// not end the others: it is an error in the end.
+// Run runs tasks. done is called as each task ends; an error of done ends all tasks. A task without
+// a record does not end the others; it is reported as an error at the end.
 func (s *Slurm) Run(ctx context.Context, tasks []Task, done func(i int, r Record) error) (err error) {
 	if s.Dir, err = filepath.Abs(s.Dir); err != nil {
 		return err
@@ -112,7 +111,7 @@ func (s *Slurm) Run(ctx context.Context, tasks []Task, done func(i int, r Record
 	return errors.Join(lost...)
 }
 
-// submit runs one array to its end. again are the jobs whose nodes were lost.
+// submit runs one array to its end. again lists the jobs whose nodes were lost.
 func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func(int, Record) error) (again []*job, failures []error, err error) {
 	id, records, err := s.sbatch(ctx, tasks, jobs)
 	if err != nil {
@@ -134,7 +133,7 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 		if ctx.Err() != nil {
 			return nil, nil, context.Cause(ctx)
 		}
-		unknown := err != nil // which tasks wait; records are there nevertheless
+		unknown := err != nil // which tasks are queued; records are checked nevertheless
 		givenUp := silent.after(err)
 		for k, j := range jobs {
 			if j.finished {
@@ -174,10 +173,10 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 	return again, failures, ctx.Err()
 }
 
-// A silence is the time for which squeue has failed.
+// A silence is a period in which squeue fails.
 type silence struct{ since time.Time }
 
-// after takes in how a call went; it gives an error when squeue has failed for too long.
+// after records the result of a call; it returns an error when squeue has failed for too long.
 func (s *silence) after(err error) error {
 	switch {
 	case err == nil:
@@ -197,11 +196,11 @@ func (s *Slurm) tell(what string) {
 	}
 }
 
-// graces is how often a task may be seen gone without its record before that is believed: files
-// travel slower than states of jobs.
+// graces is how often an ended task may be seen without its record before that is believed: shared
+// file systems may lag behind job states.
 const graces = 3
 
-// gone judges a task that the cluster no longer has, and that has left no record.
+// gone decides about a task that has left the queue without a record.
 func (s *Slurm) gone(ctx context.Context, id string, k int, j *job) (retry bool, why error) {
 	if j.missing++; j.missing < graces {
 		return false, nil
@@ -223,7 +222,7 @@ func (s *Slurm) logFile(id string, k int) string {
 	return filepath.Join(s.Dir, fmt.Sprintf("slurm-%s_%d.out", id, k))
 }
 
-// sbatch submits an array and gives its number, and where records will be.
+// sbatch submits an array and returns its number and the paths of its records.
 func (s *Slurm) sbatch(ctx context.Context, tasks []Task, jobs []*job) (id string, records []string, err error) {
 	s.array++
 	base := filepath.Join(s.Dir, fmt.Sprintf("array-%03d-%d", s.array, os.Getpid()))
@@ -243,7 +242,8 @@ func (s *Slurm) sbatch(ctx context.Context, tasks []Task, jobs []*job) (id strin
 		return "", nil, err
 	}
 	script := fmt.Sprintf("#!/bin/sh\nexec %s task %s \"$SLURM_ARRAY_TASK_ID\"\n", shellQuoted(s.Program), shellQuoted(base+".json"))
-	// What a lost node took is submitted again here: Slurm itself waits two minutes before it does.
+	// Tasks of a lost node are resubmitted by this package; Slurm would wait two minutes before it
+	// requeues them.
 	args := append([]string{
 		"--parsable", "--no-requeue", "--job-name=nicloop", "--nodes=1", "--ntasks=1",
 		fmt.Sprintf("--array=0-%d%%%d", len(jobs)-1, max(1, s.Jobs)), "--output=" + filepath.Join(s.Dir, "slurm-%A_%a.out"),
@@ -252,7 +252,7 @@ func (s *Slurm) sbatch(ctx context.Context, tasks []Task, jobs []*job) (id strin
 	if err != nil {
 		return "", nil, err
 	}
-	id, _, _ = strings.Cut(strings.TrimSpace(out), ";") // a cluster's name may follow
+	id, _, _ = strings.Cut(strings.TrimSpace(out), ";") // may be followed by the name of the cluster
 	if _, err := strconv.Atoi(id); err != nil {
 		return "", nil, fmt.Errorf("%w: the number of a job from sbatch, not %q", drivers.ErrEnvironment, out)
 	}
@@ -262,11 +262,11 @@ func (s *Slurm) sbatch(ctx context.Context, tasks []Task, jobs []*job) (id strin
 
 func shellQuoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// squeue gives the tasks of an array that wait or run.
+// squeue returns the tasks of an array that are pending or running.
 func squeue(ctx context.Context, id string) (waiting map[int]bool, err error) {
 	out, err := command(ctx, nil, "squeue", "--noheader", "--array", "--jobs="+id, "--format=%K %t")
 	if err != nil && strings.Contains(err.Error(), "Invalid job id") {
-		return nil, nil // it is over since long
+		return nil, nil // ended long ago
 	}
 	waiting = map[int]bool{}
 	for line := range strings.Lines(out) {
@@ -281,7 +281,7 @@ func squeue(ctx context.Context, id string) (waiting map[int]bool, err error) {
 
 var jobState = regexp.MustCompile(`\bJobState=(\w+)`)
 
-// stateOf is what Slurm says of a task that has ended, "" if it does not know it.
+// stateOf is the state that Slurm reports for an ended task; "" if it does not know the task.
 func stateOf(ctx context.Context, task string) string {
 	out, err := command(ctx, nil, "scontrol", "show", "job", "--oneliner", task)
 	if m := jobState.FindStringSubmatch(out); err == nil && m != nil {
@@ -290,7 +290,7 @@ func stateOf(ctx context.Context, task string) string {
 	return ""
 }
 
-// cancelJob takes an array back. The context of who asks has ended, perhaps.
+// cancelJob cancels an array. It uses a context of its own, because the caller's may have ended.
 func cancelJob(id string) error {
 	ctx, cancel := context.WithTimeout(context.Background(), 30*time.Second)
 	defer cancel()

@@ -11,7 +11,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// failing makes squeue fail so many times before it answers.
+// failing makes squeue fail a number of times before it succeeds.
 func failing(t *testing.T, times string) {
 	t.Helper()
 	t.Setenv("FAILURES", times)
@@ -22,12 +22,12 @@ n=$(cat "$STATE/asked" 2>/dev/null || echo 0); echo $((n + 1)) >"$STATE/asked"
 `), 0o755))
 }
 
-// A controller that does not answer for a while does not end a night: what has finished meanwhile
-// is told at once, and nothing is cancelled.
+// TestSqueueFailsForAWhile: an unreachable controller does not end a nightly run. Tasks that finish
+// meanwhile are reported immediately, and none is cancelled.
 func TestSqueueFailsForAWhile(t *testing.T) {
 	dir := stand(t)
 	failing(t, "5")
-	t.Setenv("LOSE", "1") // which is judged only when the controller answers again
+	t.Setenv("LOSE", "1") // decided only after squeue has recovered
 	got := map[int]bool{}
 	require.NoError(t, slurm(dir).Run(t.Context(), make([]Task, 3), func(i int, _ Record) error {
 		got[i] = true
@@ -37,7 +37,7 @@ func TestSqueueFailsForAWhile(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(os.Getenv("STATE"), "cancelled"))
 }
 
-// One that does not answer for minutes ends it; the results that are there have been told.
+// TestSqueueFailsForGood: a permanent failure ends the run; results so far have been reported.
 func TestSqueueFailsForGood(t *testing.T) {
 	dir := stand(t)
 	failing(t, "1000000")

@@ -1,18 +1,17 @@
-// Package bisect finds the commit that broke a test, or made it slower: it builds nicloop at
-// commits between one at which the test was right and one at which it is not, and runs it.
+// Package bisect finds the commit that broke a test, or made it slower. It builds nicloop at
+// commits between a good and a bad one, and runs the test.
 //
-// # What it promises
+// # Guarantees
 //
-//   - The working tree of the caller stays as it is: commits are checked out in a worktree of their
-//     own, which goes in the end.
+//   - The caller's working tree is not changed: commits are checked out in a temporary worktree.
 //   - Nothing is built twice: packages come from Go's cache, simulators from that of nicloop.
-//   - A commit that cannot be judged (it does not build, or does not know the test) is left out; if
-//     the answer lies behind such commits, all that it may be are named.
-//   - Both ends are tried first: a test that fails at both, or at none, is an error.
+//   - A commit that cannot be tested (it does not build, or does not know the test) is skipped. If the
+//     first bad commit is among skipped ones, all candidates are listed.
+//   - Both ends are tested first. A test that fails at both, or at neither, is an error.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Have git and Go, and a checkout with the commits.
+//   - git and Go are installed, and the checkout contains the commits.
 package bisect
 
 import (
@@ -33,38 +32,38 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Options say what is looked for, and where.
+// Options configure a bisection.
 type Options struct {
-	Repo       string // a folder of the checkout
+	Repo       string // directory of the checkout
 	Good, Bad  string // revisions
 	Test       string
 	Device     string
 	Seed       int64
-	SlowerThan uint64 // cycles: a test that passes with more is bad too; 0: any number is good
+	SlowerThan uint64 // cycles: a test that passes with more counts as bad; 0: no limit
 	Tell       func(Trial)
 }
 
-// Verdict of a commit.
+// Verdict is the result of a commit.
 type Verdict string
 
-// The verdicts. Skip: it cannot be judged.
+// The verdicts. Skip: the commit cannot be tested.
 const (
 	Good Verdict = "good"
 	Bad  Verdict = "bad"
 	Skip Verdict = "skip"
 )
 
-// A Trial is what one commit came to.
+// A Trial is the test of one commit.
 type Trial struct {
 	Commit  string  `json:"commit"`
 	Subject string  `json:"subject"`
 	Verdict Verdict `json:"verdict"`
 	Cycles  uint64  `json:"cycles,omitempty"`
-	Why     string  `json:"why,omitempty"` // its last line, unless it is good
-	Real    float64 `json:"real_s"`        // building it included
+	Why     string  `json:"why,omitempty"` // last line of its output, unless it is good
+	Real    float64 `json:"real_s"`        // including the build
 }
 
-// A Result names the commits that may be the first bad one: one, unless others could not be judged.
+// A Result lists the candidates for the first bad commit: exactly one unless others were skipped.
 type Result struct {
 	Test   string   `json:"test"`
 	Device string   `json:"device"`
@@ -73,15 +72,15 @@ type Result struct {
 	Trials []Trial  `json:"trials"`
 }
 
-// A search is a bisection that goes on.
+// A search is a bisection in progress.
 type search struct {
 	o    Options
-	tree string // the worktree
+	tree string // path of the worktree
 	temp string
 	res  *Result
 }
 
-// Run looks for the commit.
+// Run performs the bisection.
 func Run(ctx context.Context, o Options) (res *Result, err error) {
 	s := &search{o: o, res: &Result{Test: o.Test, Device: o.Device, Seed: o.Seed}}
 	top, err := git(ctx, o.Repo, "rev-parse", "--show-toplevel")
@@ -112,13 +111,13 @@ func Run(ctx context.Context, o Options) (res *Result, err error) {
 	return s.res, s.halve(ctx)
 }
 
-// clean removes the worktree, whatever has ended the search.
+// clean removes the worktree. It runs regardless of how the search ended.
 func (s *search) clean(top string) error {
 	_, err := git(context.Background(), top, "worktree", "remove", "--force", s.tree)
 	return errors.Join(err, os.RemoveAll(s.temp))
 }
 
-// ends tries both ends.
+// ends tests both ends.
 func (s *search) ends(ctx context.Context) error {
 	for _, end := range []struct {
 		commit string
@@ -151,8 +150,7 @@ var (
 	onlySkips = "There are only 'skip'ped commits left to test"
 )
 
-// halve lets git choose commits until it knows. Its state belongs to the worktree, and goes with
-// it.
+// halve runs git bisect until it is done. Its state is stored in the worktree and removed with it.
 func (s *search) halve(ctx context.Context) error {
 	out, err := git(ctx, s.tree, "bisect", "start", s.o.Bad, s.o.Good)
 	for err == nil {
@@ -173,7 +171,7 @@ func (s *search) halve(ctx context.Context) error {
 	return err
 }
 
-// try builds nicloop at the commit that is checked out, and runs the test.
+// try builds nicloop at the checked-out commit and runs the test.
 func (s *search) try(ctx context.Context) (t Trial, err error) {
 	begin := time.Now()
 	line, err := git(ctx, s.tree, "log", "-1", "--format=%H %s")
@@ -205,8 +203,8 @@ func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
 	if err != nil {
 		return Skip, "", err
 	}
-	// In a folder of its own it remembers its runs there; flags are those that every nicloop has
-	// known.
+	// A directory of its own keeps the database of runs out of the checkout. The flags are
+	// supported by every version.
 	out, err := s.command(ctx, work, program, "regress", s.o.Test, "--device", s.o.Device, "--seed", strconv.FormatInt(s.o.Seed, 10), "-o", "out")
 	code := 0
 	var ended *exec.ExitError
@@ -230,8 +228,7 @@ func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
 	return Good, "", nil
 }
 
-// readCycles takes how long the test took from results.xml; ran is false if no test was run to its
-// end.
+// readCycles reads the cycles of the test from results.xml; ran is false if no test ran to its end.
 func readCycles(file string) (cycles uint64, ran bool) {
 	text, err := os.ReadFile(file)
 	if err != nil {
@@ -262,7 +259,7 @@ func readCycles(file string) (cycles uint64, ran bool) {
 
 var failedLine = regexp.MustCompile(`(?m)^(?:FAIL|HANG|FLAKY) .*\n\s*(.*)$`)
 
-// reason is the first line that says why the test failed.
+// reason is the first line that explains the failure of the test.
 func reason(out string) string {
 	if m := failedLine.FindStringSubmatch(out); m != nil {
 		return m[1]
@@ -275,7 +272,7 @@ func lastLine(out string) string {
 	return strings.TrimSpace(lines[len(lines)-1])
 }
 
-// git runs git in a folder, and gives what it printed.
+// git runs git in a directory and returns its output.
 func git(ctx context.Context, dir string, args ...string) (string, error) {
 	out, err := command(ctx, dir, "git", args...)
 	out = strings.TrimSpace(out)
@@ -285,8 +282,8 @@ func git(ctx context.Context, dir string, args ...string) (string, error) {
 	return out, err
 }
 
-// command runs a program whose temporary files are removed with the search, even if the program is
-// killed.
+// command runs a program with a directory for temporary files that is removed with the search, even
+// if the program is killed.
 func (s *search) command(ctx context.Context, dir, name string, args ...string) (string, error) {
 	temp := filepath.Join(s.temp, "tmp")
 	if err := os.MkdirAll(temp, 0o700); err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// stand is a program that stands in for nicloop at a commit: it ends as the commit says.
+// stand replaces nicloop at a commit: its exit code and cycles are set by the commit.
 const stand = `package main
 
 import (
@@ -49,7 +49,8 @@ func main() {
 }
 `
 
-// repository makes one whose commits end as codes and cycles say; broken does not build.
+// repository creates a git repository whose commits have the given exit codes and cycles; broken
+// does not build.
 func repository(t *testing.T, commits [][2]int) (dir string, ids []string) {
 	dir = t.TempDir()
 	run := func(args ...string) string {
@@ -84,7 +85,7 @@ func options(dir string) Options {
 	return Options{Repo: dir, Good: "HEAD~7", Bad: "HEAD", Test: "x/one", Device: "model:", Seed: 7}
 }
 
-// clean: neither worktrees nor branches are left, and the checkout is as it was.
+// clean checks that no worktree and no branch is left and that the checkout is unchanged.
 func clean(t *testing.T, dir string) {
 	for _, c := range []struct {
 		args []string
@@ -121,7 +122,7 @@ func TestFinds(t *testing.T) {
 		{"behind such", [][2]int{ok, ok, ok, {broken, 0}, {3, 0}, {77, 0}, {1, 0}, {1, 0}}, 0, []int{3, 4, 5, 6}},
 	} {
 		if testing.Short() && c.name != "one cycle" && c.name != "behind such" {
-			continue // each builds a handful of programs
+			continue // each builds several programs
 		}
 		t.Run(c.name, func(t *testing.T) {
 			dir, ids := repository(t, c.commits)

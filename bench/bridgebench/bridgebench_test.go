@@ -10,7 +10,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/inside"
 )
 
-// The two sides must do the same, however fast they are.
+// TestSidesAgree: both sides simulate the same cycles, regardless of speed.
 func TestSidesAgree(t *testing.T) {
 	for _, in := range []bool{false, true} {
 		testSides(t, in)

@@ -1,20 +1,20 @@
-// Package bridgebench measures what the bridge costs: transactions per second of Go
-// driving the Verilated NICs through it, relative to a bare C++ bench around the very
-// same model library in one process, which is the limit for that RTL.
+// Package bridgebench measures the cost of the bridge: transactions per second of Go code that
+// drives the Verilated NICs through the bridge, relative to a bare C++ bench around the same model
+// library in one process. The bare bench is the upper limit for that RTL.
 //
-// Two workloads between nodes 0 and 1, eight bytes a message:
+// Two workloads run between nodes 0 and 1 with eight bytes per message:
 //
-//   - pingpong: a line sent, its slot awaited, a line back. One transaction is the
-//     round trip; the bridge is crossed twice for it.
-//   - stream: sixteen messages under way, eight more sent whenever eight have arrived,
-//     the read pointer told every 64.
+//   - pingpong: a line is sent, its slot awaited, a line returned. A transaction is a round trip; it
+//     crosses the bridge twice.
+//   - stream: sixteen messages are in flight; eight more are sent whenever eight have arrived, and the
+//     read pointer is written every 64.
 //
-// [Run] promises that both sides do the same: every slot is checked, and the simulated cycles must
-// agree exactly, or it fails. Both sides alternate in rounds of some milliseconds; ratios are taken
-// of neighbours and their median counts, so a busy machine hurts both sides alike. Each round
-// begins with half a round that does not count, in which caches and Go's runtime settle. Where a
-// process lies in memory makes it faster or slower by up to a tenth for as long as it lives, so
-// both sides are started anew several times. Spread tells how much the rest did. Processor time, of
-// both processes, says what a crossing takes from others (with [Options].Inside there is one
-// process); it still varies with what shares caches and cores.
+// [Run] guarantees that both sides do the same work: every slot is checked, and the simulated
+// cycles must be equal. To cancel out load on the machine, both sides alternate in rounds of some
+// milliseconds, ratios are taken between adjacent rounds, and the median counts. Each round starts
+// with a warm-up of half a round for caches and Go's runtime. The memory layout of a process
+// changes its speed by up to a tenth for its lifetime, so both sides are restarted several times.
+// Spread shows the remaining variation. CPU time of both processes is the cost to other work on the
+// machine (with [Options].Inside there is one process); it still depends on what shares caches and
+// cores.
 package bridgebench

@@ -7,7 +7,7 @@ import (
 	"time"
 )
 
-// A Spread is what one quantity was in all rounds.
+// A Spread is the distribution of a quantity over all rounds.
 type Spread struct {
 	Median float64 `json:"median"`
 	Low    float64 `json:"lower_quartile"`
@@ -20,20 +20,19 @@ func (s Spread) String() string {
 	return fmt.Sprintf("%9.3f  quartiles %.3f to %.3f  all %.3f to %.3f", s.Median, s.Low, s.High, s.Min, s.Max)
 }
 
-// A Result compares the two sides on one workload. Ratios are of the bare bench to the
-// bridge, round by round: 1 is a bridge that costs nothing. Times are microseconds
-// per crossing, which is one Run.
+// A Result compares the two sides for one workload. Ratios are bare bench to bridge, per round: 1
+// means that the bridge costs nothing. Times are microseconds per crossing, which is one Run.
 type Result struct {
 	Workload     string  `json:"workload"`
-	Transactions int     `json:"transactions"` // of a round
-	Cycles       uint64  `json:"cycles"`       // of a round, the same on both sides
-	Crossings    int     `json:"crossings"`    // of a round
-	Goal         float64 `json:"goal_ratio"`   // of the ratio of elapsed time
+	Transactions int     `json:"transactions"` // per round
+	Cycles       uint64  `json:"cycles"`       // per round, equal on both sides
+	Crossings    int     `json:"crossings"`    // per round
+	Goal         float64 `json:"goal_ratio"`   // for the ratio of elapsed time
 
 	BareTransactions   Spread `json:"bare_transactions_per_s"`
 	BridgeTransactions Spread `json:"bridge_transactions_per_s"`
 	ElapsedRatio       Spread `json:"ratio_elapsed"`
-	ModelRatio         Spread `json:"ratio_processor_simulator"` // without the host process; 0 if the model has none of its own
+	ModelRatio         Spread `json:"ratio_processor_simulator"` // without the host process; 0 if the model has no process of its own
 	ProcessorRatio     Spread `json:"ratio_processor"`
 
 	BareElapsed     Spread `json:"bare_elapsed_us"`
@@ -41,20 +40,20 @@ type Result struct {
 	BridgeElapsed   Spread `json:"bridge_elapsed_us"`
 	BridgeProcessor Spread `json:"bridge_processor_us"`
 	Simulator       Spread `json:"bridge_processor_simulator_us"`
-	Host            Spread `json:"bridge_processor_host_us"` // looking for answers included
-	Outside         Spread `json:"host_work_us"`             // elapsed between a Run and the next
+	Host            Spread `json:"bridge_processor_host_us"` // including polling for answers
+	Outside         Spread `json:"host_work_us"`             // elapsed between two Runs
 	CostElapsed     Spread `json:"crossing_elapsed_us"`      // bridge - bare - host work
 	CostProcessor   Spread `json:"crossing_processor_us"`
 }
 
-// A Report is what Run measured.
+// A Report is the result of Run.
 type Report struct {
 	Device  string   `json:"device"`
 	Nodes   int      `json:"nodes"`
 	Hash    string   `json:"rtl_hash"`
 	Tool    string   `json:"tool"`
 	Starts  int      `json:"starts"`
-	Rounds  int      `json:"rounds"` // of a start
+	Rounds  int      `json:"rounds"` // per start
 	Results []Result `json:"results"`
 }
 
@@ -90,7 +89,7 @@ func (r *Result) write(w io.Writer) {
 		{"  the crossing itself, processor", r.CostProcessor},
 	} {
 		if line.spread == (Spread{}) {
-			continue // there is no such thing
+			continue // does not apply
 		}
 		fmt.Fprintf(w, "  %-34s %v\n", line.name, line.spread)
 	}
@@ -103,8 +102,8 @@ func (r *Result) messages() int {
 	return r.Transactions
 }
 
-// summarize compares the rounds in pairs, so that an hour in which the machine is slow
-// hurts both sides of a ratio alike.
+// summarize compares rounds in pairs, so that load on the machine affects both sides of a ratio
+// equally.
 func (r *Result) summarize(bare, bridge []sample) {
 	r.Cycles, r.Crossings = bare[0].cycles, bridge[0].runs
 	over := func(f func(x, y *sample) float64) Spread {
@@ -141,7 +140,7 @@ func (r *Result) summarize(bare, bridge []sample) {
 
 func spread(values []float64) Spread {
 	slices.Sort(values)
-	at := func(part float64) float64 { // between the two values next to it
+	at := func(part float64) float64 { // interpolated between adjacent values
 		at := part * float64(len(values)-1)
 		i := int(at)
 		j := min(i+1, len(values)-1)

@@ -28,13 +28,13 @@ const (
 	Stream   = "stream"
 )
 
-// Options of Run; zero values mean the defaults.
+// Options of Run; zero values select defaults.
 type Options struct {
-	Nodes        int  // 2; the messages always go between nodes 0 and 1
-	Starts       int  // of both sides, each with memory of its own: 4
-	Rounds       int  // of each side in a start: 20
+	Nodes        int  // 2; messages always travel between nodes 0 and 1
+	Starts       int  // of both sides, each with a new memory layout: 4
+	Rounds       int  // of each side per start: 20
 	Transactions int  // of a ping-pong round: 200; a stream round has four times as many
-	Inside       bool // the bridge to a model in this process
+	Inside       bool // run the model in this process
 	Progress     func(what string)
 	Step         func(done, of int)
 }
@@ -63,7 +63,7 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	spec := build.Spec{
 		RTL: hdl.Sources, Files: hdl.SimulationFiles(), Include: "sim", Ports: machine.PortsFor(machine.DimsFor(opt.Nodes)), Progress: opt.Progress,
 	}
-	// The bare bench is around the library of programs in any case: that is the limit.
+	// The bare bench uses the library of separate processes in any case: that is the limit.
 	model, err := build.Build(ctx, spec)
 	if err != nil {
 		return Report{}, err
@@ -101,8 +101,8 @@ func Run(ctx context.Context, opt Options) (Report, error) {
 	return report, nil
 }
 
-// compare starts both sides and runs the rounds of one workload. Both live all the time, and
-// alternate in rounds of some milliseconds: what else happens on the machine hits both alike.
+// compare starts both sides and runs the rounds of one workload. Both processes stay alive and
+// alternate in rounds of some milliseconds, so that load on the machine affects both equally.
 func compare(ctx context.Context, opt Options, through *side, program string, r *Result, bare, bridge *[]sample) error {
 	x, err := startBare(ctx, program, opt.Nodes, r.Workload)
 	if err != nil {
@@ -136,9 +136,9 @@ func compare(ctx context.Context, opt Options, through *side, program string, r 
 	return nil
 }
 
-// alternating measures a round from..to of a side that has waited for the other. What comes before
-// warms up: caches, and Go's runtime, which looks at a program that has just woken up every 20 µs
-// for some milliseconds.
+// alternating measures the round from..to of a side that was idle while the other ran. The part up
+// to from warms up caches and Go's runtime, which polls a program that has just become active every
+// 20 µs for some milliseconds.
 func alternating(from, to uint64, round func(to uint64) (sample, error)) (sample, error) {
 	if s, err := round(from); err != nil {
 		return s, err
@@ -146,7 +146,7 @@ func alternating(from, to uint64, round func(to uint64) (sample, error)) (sample
 	return round(to)
 }
 
-// A bare is the bare bench, which waits for the next round.
+// A bare is the process of the bare bench, which waits for its next round.
 type bare struct {
 	cmd    *exec.Cmd
 	in     io.WriteCloser
@@ -185,11 +185,11 @@ func (b *bare) close() {
 	_ = b.cmd.Wait()
 }
 
-// A side is what is opened beside the bare bench.
+// A side is the system that is compared with the bare bench.
 type side struct {
 	device string
 	nodes  int
-	model  *build.Model // the one that the device must have
+	model  *build.Model // model that the device must use
 }
 
 func (x *side) start(ctx context.Context) (*bench, error) {

@@ -11,25 +11,25 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// The mailboxes of both benches; bare/bare.cpp has the same numbers.
+// Mailbox layout of both benches; bare/bare.cpp uses the same numbers.
 const (
 	ringBase  = 0x10000
 	ringSlots = 1024
 	rpBatch   = 64
 	window    = 16
-	setup     = 200 // cycles that opening the mailboxes may take
+	setup     = 200 // limit of cycles for opening the mailboxes
 )
 
-// A bench drives a fresh system; errors of the system panic with benchError.
+// A bench drives a new system; errors of the system panic with benchError.
 type bench struct {
 	sys     drivers.Timed
 	mem     [2][]byte
 	watches [2][ringSlots]drivers.WatchID
 	stop    drivers.Stop
 	line    [8]byte
-	done    uint64        // transactions
+	done    uint64        // completed transactions
 	runs    int           // calls of Run
-	inRun   time.Duration // and what they took
+	inRun   time.Duration // time spent in Run
 }
 
 func newBench(sys drivers.Timed) (*bench, error) {
@@ -133,16 +133,15 @@ func (b *bench) stream(from, to uint64) error {
 type sample struct {
 	cycles  uint64
 	elapsed time.Duration
-	model   time.Duration // processor time of the process with the model, 0 if it has none of its own
-	host    time.Duration // and of this one, waiting for the model or the model itself included
-	outside time.Duration // elapsed between one Run and the next: host work
+	model   time.Duration // CPU time of the simulator process; 0 if there is none
+	host    time.Duration // CPU time of this process, including polling or the model itself
+	outside time.Duration // elapsed between two Runs: host work
 	runs    int
 }
 
 func (s *sample) processor() time.Duration { return s.model + s.host }
 
-// round goes on with a workload until so many transactions are done in all. pid is the
-// simulator, or 0.
+// round continues a workload up to a total number of transactions. pid is the simulator, or 0.
 func (b *bench) round(workload string, pid int, to uint64) (s sample, err error) {
 	run := b.pingPong
 	if workload == Stream {
@@ -160,7 +159,7 @@ func (b *bench) round(workload string, pid int, to uint64) (s sample, err error)
 	return s, err
 }
 
-// processorTime is what a process has used, this one if pid is 0: the clock that
+// processorTime is the CPU time of a process, of this one if pid is 0: the clock that
 // clock_getcpuclockid names.
 func processorTime(pid int) time.Duration {
 	const scheduled = 2 // user and system time, exactly

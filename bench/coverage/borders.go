@@ -7,29 +7,29 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// borders is the group of functional points about the borders that RMA splits operations at.
+// borders is the group of functional points for page and table ends, where RMA splits operations.
 const borders = "borders"
 
 const pageBytes = 4096
 
-// splitTypes are the packets with an NLA and a number of bytes, of which a fragment ends at a
-// page's end.
+// splitTypes lists the packets with an NLA and a length, whose fragments may end at a page end.
 func splitTypes() []regs.PacketType {
 	return []regs.PacketType{regs.PacketTypeRMAPut, regs.PacketTypeRMAImmPut, regs.PacketTypeRMAGetReq, regs.PacketTypeRMAGetRsp}
 }
 
-// overrunCommands are the operations that can run on behind their table's end.
+// overrunCommands lists the operations that can exceed the end of their table.
 func overrunCommands() []regs.RMACommand {
 	return []regs.RMACommand{regs.RMACommandPut, regs.RMACommandImmPut, regs.RMACommandGet}
 }
 
-// borderPoints are all there are: operations that cross a page's end and that end there, by the
-// alignment of their fragment; the page behind it adjacent in memory and elsewhere (another
-// segment); and operations that cross the end of their table.
+// borderPoints lists all points: operations that cross a page end, or end there, by alignment of
+// their fragment; the next page adjacent in memory or in another segment; and operations that
+// exceed the end of their table.
 func borderPoints() (list []Point) {
 	for _, t := range splitTypes() {
 		for align := range 8 {
-			// An immediate put of at most 8 bytes that begins 8 bytes before an end does not cross it.
+			// An immediate put of at most 8 bytes that starts 8 bytes before a page end does not
+			// cross it.
 			if t != regs.PacketTypeRMAImmPut || align != 0 {
 				list = append(list, pagePoint(t, true, align))
 			}
@@ -67,15 +67,15 @@ func segmentPoint(t regs.PacketType, adjacent bool) Point {
 
 func tablePoint(c regs.RMACommand) Point { return borderPoint("%v crosses the end of its table", c) }
 
-// An rmaPacket is the part of a packet that shows where its fragment lies.
+// An rmaPacket is the part of a packet that determines the position of its fragment.
 type rmaPacket struct {
 	header regs.Header
 	ext    regs.RMAExt
-	quad   uint64 // the word behind ext
+	quad   uint64 // the word after ext
 	flits  int
 }
 
-// take takes the packet's next flit.
+// take records the packet's next flit.
 func (p *rmaPacket) take(e *drivers.TraceEvent) {
 	switch p.flits++; p.flits {
 	case 2:
@@ -85,7 +85,7 @@ func (p *rmaPacket) take(e *drivers.TraceEvent) {
 	}
 }
 
-// bytes are those of its fragment.
+// bytes is the length of its fragment.
 func (p *rmaPacket) bytes() uint64 {
 	if p.header.Type() == regs.PacketTypeRMAGetReq {
 		return uint64(regs.RMAGet(p.quad).BytesMinus1()) + 1
@@ -93,8 +93,8 @@ func (p *rmaPacket) bytes() uint64 {
 	return uint64(p.header.Length()) - 8
 }
 
-// split tells whether its fragment ends at a page's end, and whether the operation goes on behind
-// it.
+// split reports whether the fragment ends at a page end, and whether the operation continues on the
+// next page.
 func (p *rmaPacket) split() (ends, crosses bool) {
 	switch p.header.Type() {
 	case regs.PacketTypeRMAPut, regs.PacketTypeRMAImmPut, regs.PacketTypeRMAGetReq, regs.PacketTypeRMAGetRsp:
@@ -104,26 +104,26 @@ func (p *rmaPacket) split() (ends, crosses bool) {
 	return false, false
 }
 
-// A crossing is an operation whose fragment ended with a page.
+// A crossing identifies an operation whose fragment ended at a page end.
 type crossing struct {
-	node uint16 // that began it
+	node uint16 // origin
 	vpid uint8
 	tag  uint16
 }
 
-// A pageWrite is a fragment that has arrived, ended with a page and has a successor: its write is
-// followed by one at the beginning of the next page.
+// A pageWrite is an arrived fragment that ends at a page end and has a successor: its write is
+// followed by one at the start of the next page.
 type pageWrite struct {
 	kind  regs.PacketType
-	begin uint64 // in the page
-	page  uint64 // of memory, if seen
+	begin uint64 // offset in the page
+	page  uint64 // page address, if observed
 	seen  bool
 }
 
-// borderSink finds the points of borders in the trace of one system.
+// borderSink detects border points in the trace of one system.
 type borderSink struct {
 	leaving, arriving map[[2]uint16]*rmaPacket // by node and channel
-	ends              map[crossing]uint64      // NLAs at which operations have crossed a page's end
+	ends              map[crossing]uint64      // NLAs at which operations crossed a page end
 	writes            map[uint16][]pageWrite   // by node
 }
 
@@ -131,7 +131,7 @@ func newBorderSink() *borderSink {
 	return &borderSink{map[[2]uint16]*rmaPacket{}, map[[2]uint16]*rmaPacket{}, map[crossing]uint64{}, map[uint16][]pageWrite{}}
 }
 
-// whole gives a packet when its last flit comes.
+// whole returns a packet when its last flit arrives.
 func whole(list map[[2]uint16]*rmaPacket, e *drivers.TraceEvent) *rmaPacket {
 	key := [2]uint16{e.Node, uint16(e.VC)}
 	if e.Flags&drivers.TraceHead != 0 {
@@ -183,7 +183,7 @@ func (s *borderSink) leaves(f *FunctionalSink, p *rmaPacket) {
 	}
 }
 
-// written takes the address of a node's next write.
+// written records the address of a node's next write.
 func (s *borderSink) written(f *FunctionalSink, node uint16, addr uint64) {
 	list := s.writes[node]
 	if len(list) == 0 {
@@ -195,7 +195,7 @@ func (s *borderSink) written(f *FunctionalSink, node uint16, addr uint64) {
 	case w.seen && addr%pageBytes == 0:
 		f.add(segmentPoint(w.kind, addr/pageBytes == w.page+1))
 		s.writes[node] = list[1:]
-	case len(list) > 16: // of a fragment that was refused: no write follows
+	case len(list) > 16: // the fragment was refused: no write follows
 		s.writes[node] = list[1:]
 	}
 }

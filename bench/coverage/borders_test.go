@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The conformance cases of RMA reach every border that the points name.
+// The conformance cases of RMA cover every border point.
 func TestConformanceReachesAllBorders(t *testing.T) {
 	var f FunctionalSink
 	for _, c := range conformance.Cases() {

@@ -15,7 +15,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// counts are those of two simulators: each knows three points of the NIC.
+// counts is the output of two simulators, each with three points of the NIC.
 const counts = "# SystemC::Coverage-3\n" +
 	"C '\x01f\x02core/fifo.sv\x01l\x022\x01n\x023\x01t\x02line\x01page\x02v_line/fifo\x01o\x02block\x01h\x02TOP.node0' 5\n" +
 	"C '\x01f\x02core/fifo.sv\x01l\x023\x01n\x023\x01t\x02line\x01page\x02v_line/fifo\x01o\x02elsif\x01h\x02TOP.node0' 0\n" +
@@ -32,8 +32,8 @@ func folder(t *testing.T, files ...string) string {
 
 func inOrder(x, y *Test) int { return strings.Compare(x.Name, y.Name) }
 
-// Tests are added up over files, holes are listed by block, and who adds nothing is named, in the
-// order of the list.
+// TestReport: tests are merged over files, holes are grouped by block, and tests without a
+// contribution are listed in the order of tests.
 func TestReport(t *testing.T) {
 	b := New()
 	toggled := strings.Replace(counts, "h\x02TOP.node0' 0\nC '\x01f\x02sim", "h\x02TOP.node0' 1\nC '\x01f\x02sim", 1)
@@ -67,14 +67,14 @@ func TestReport(t *testing.T) {
 	}
 }
 
-// What is no count is an error, not an empty report.
+// TestDamaged: invalid counts are an error, not an empty report.
 func TestDamaged(t *testing.T) {
 	for _, text := range []string{"C '\x01f\x02core/a.sv' many\n", "C '\x01f\x02core/a.sv 3\n", "C '\x01l\x02x\x01page\x02v_line/a' 3\n"} {
 		require.ErrorContains(t, New().Add("x/y", 1, folder(t, text), &FunctionalSink{}), "is no point")
 	}
 }
 
-// Packets that enter the network are seen with their class of sizes, at once or held up.
+// TestFunctional: packets that enter the network are recorded by size class, stalled or not.
 func TestFunctional(t *testing.T) {
 	f := &FunctionalSink{}
 	sys, err := f.Open(context.Background(), "model:", drivers.Options{Nodes: 2, MemoryBytes: 1 << 16})
@@ -87,7 +87,7 @@ func TestFunctional(t *testing.T) {
 	}
 	var stop drivers.Stop
 	require.NoError(t, m.Run(100, &stop))
-	for range 20 { // more than mailbox and network hold
+	for range 20 { // exceeds the capacity of mailbox and network
 		m.PostPIO(0, m.Now(), uint32(regs.PioFields{DstNode: 1, Length: 56}.Pack()), make([]byte, 56))
 	}
 	require.NoError(t, m.Run(2000, &stop))

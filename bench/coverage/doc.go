@@ -1,16 +1,16 @@
-// Package coverage adds up what tests have seen of the RTL: lines and toggles that Verilator
-// counts, and functional points that follow from the description of packets, seen in the trace.
+// Package coverage merges the RTL coverage of tests: lines and toggles counted by Verilator, and
+// functional points, which are derived from the description of packets and detected in the trace.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Points are those of one kind of node, whatever node, mesh, test or seed has seen them: the
-//     same lines of the same file.
-//   - What a test adds is judged in order of the list, not of time; the same regression gives the
-//     same report.
+//   - Points are those of one node type, merged over nodes, meshes, tests and seeds: the same lines of
+//     the same file.
+//   - The contribution of a test is determined in list order, not by time; the same regression yields
+//     the same report.
 //
-// # What a caller must do
+// # Requirements for the caller
 //
-//   - Give every test a folder of its own for counts ("rtl:?coverage=DIR") and add it when the test
-//     has ended.
-//   - Open systems with the Open of a test's [Functional] if functional points are wanted.
+//   - Give every test a directory of its own for counts ("rtl:?coverage=DIR"), and call Add after the
+//     test has ended.
+//   - For functional points, open systems with the Open of a test's [FunctionalSink].
 package coverage

@@ -11,19 +11,19 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A size class is a range of bytes of a packet.
+// A class is a range of packet sizes.
 type class struct {
 	name        string
 	least, most int
 }
 
-// classes of a type are what its formats can hold: words are of one size.
+// classes lists the sizes that a packet type can have; packets of words have one size.
 func classes(t regs.PacketType) []class {
 	switch t {
 	case regs.PacketTypeVELO:
 		return []class{{"0 bytes", 0, 0}, {"1 to 8", 1, 8}, {"9 to 55", 9, regs.VELOPayload - 1}, {"56", regs.VELOPayload, regs.VELOPayload}}
 	case regs.PacketTypeRMAPut, regs.PacketTypeRMAGetRsp:
-		const ext = 8 // in front of the bytes
+		const ext = 8 // precedes the bytes
 		return []class{{"1 to 8 bytes", ext + 1, ext + 8}, {"9 to 64", ext + 9, ext + 64}, {"65 to 255", ext + 65, ext + regs.RMAMTU - 1}, {"256", ext + regs.RMAMTU, ext + regs.RMAMTU}}
 	}
 	return []class{{"a word", 0, 1 << 10}}
@@ -35,9 +35,9 @@ const (
 	refusals = "refusals"
 )
 
-// functionalPoints are all there are, from the description: every type of packet, in every class of
-// sizes, on every virtual channel that it can travel, going on and held up; every reason to refuse
-// one; and the borders of RMA.
+// functionalPoints lists all points, derived from the description: every packet type in every size
+// class on every virtual channel that it can use, stalled or not; every drop reason; and the
+// borders of RMA.
 func functionalPoints() (list []Point) {
 	for t := regs.PacketType(1); !strings.HasPrefix(t.String(), "PacketType("); t++ {
 		for _, c := range classes(t) {
@@ -47,14 +47,14 @@ func functionalPoints() (list []Point) {
 		}
 	}
 	for r := regs.DropReason(1); !strings.HasPrefix(r.String(), "DropReason("); r++ {
-		if r != regs.DropReasonLate && r != regs.DropReasonOverflow { // of RMA and of full rings, which the trace does not show
+		if r != regs.DropReasonLate && r != regs.DropReasonOverflow { // caused by RMA and full rings, which the trace does not show
 			list = append(list, refusalPoint(r))
 		}
 	}
 	return append(list, borderPoints()...)
 }
 
-// channelOf is the virtual channel of a type where it enters the network: its class.
+// channelOf is the virtual channel on which a packet type enters the network: its traffic class.
 func channelOf(t regs.PacketType) uint8 {
 	switch t {
 	case regs.PacketTypeRMAGetRsp, regs.PacketTypeRMALockRsp, regs.PacketTypeRMAError:
@@ -77,20 +77,20 @@ func refusalPoint(r regs.DropReason) Point {
 	return Point{Kind: Functional, File: refusals, Name: r.String()}
 }
 
-// A FunctionalSink sees the functional points of a test.
+// A FunctionalSink records the functional points of a test.
 type FunctionalSink struct {
 	mu   sync.Mutex
 	seen map[Point]uint64
 }
 
-// entering is a packet that enters the network, flit by flit.
+// entering is a packet that is entering the network flit by flit.
 type entering struct {
 	header regs.Header
 	last   drivers.Cycle
 	held   bool
 }
 
-// systemSink is the sink of one system.
+// systemSink is the trace sink of one system.
 type systemSink struct {
 	*FunctionalSink
 	next drivers.TraceSink
@@ -98,7 +98,7 @@ type systemSink struct {
 	*borderSink
 }
 
-// Open is registry.Open with an ear at the trace.
+// Open is registry.Open with the trace connected to the sink.
 func (f *FunctionalSink) Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
 	opt.Trace = &systemSink{f, opt.Trace, map[[2]uint16]*entering{}, newBorderSink()}
 	return registry.Open(ctx, uri, opt)

@@ -19,15 +19,15 @@ const (
 	Functional = "functional"
 )
 
-// A Point is something that a test can see.
+// A Point is an item of coverage.
 type Point struct {
 	Kind string `json:"kind"`
-	File string `json:"file,omitempty"` // below the folder of the RTL; for functional points the group
+	File string `json:"file,omitempty"` // relative to the RTL directory; for functional points the group
 	Line int    `json:"line,omitempty"`
-	Name string `json:"name"` // of a toggle the signal and its bit, of a line how the block is entered
+	Name string `json:"name"` // of a toggle: signal and bit; of a line: how the block is entered
 }
 
-// Block is the module, by its file, or the group of functional points.
+// Block is the module, named by its file, or the group of functional points.
 func (p *Point) Block() string {
 	return strings.TrimSuffix(filepath.Base(p.File), ".sv")
 }
@@ -43,22 +43,22 @@ func byPosition(a, b Point) int {
 	return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.File, b.File), cmp.Compare(a.Line, b.Line), cmp.Compare(a.Name, b.Name))
 }
 
-// A Test is one test with one seed, and what it has seen.
+// A Test is one test with one seed, and its coverage.
 type Test struct {
 	Name string
 	Seed int64
 	seen map[Point]uint64
-	lost bool // a simulator was killed before it had written what it counted
+	lost bool // a simulator was killed before it wrote its counts
 }
 
-// A Base adds tests up. Its methods may be called side by side.
+// A Base merges tests. Its methods may be called concurrently.
 type Base struct {
 	mu    sync.Mutex
 	known map[Point]bool
 	tests []*Test
 }
 
-// New begins with no tests. Functional points are known from the start.
+// New creates an empty base. Functional points are known from the start.
 func New() *Base {
 	b := &Base{known: map[Point]bool{}}
 	for _, p := range functionalPoints() {
@@ -67,7 +67,8 @@ func New() *Base {
 	return b
 }
 
-// Add takes in what the simulators of a test have counted into a folder, and its functional points.
+// Add merges the counts that the simulators of a test wrote to a directory, and its functional
+// points.
 func (b *Base) Add(name string, seed int64, dir string, f *FunctionalSink) error {
 	t := &Test{Name: name, Seed: seed, seen: map[Point]uint64{}}
 	files, err := filepath.Glob(filepath.Join(dir, "*.dat"))
@@ -97,8 +98,7 @@ func (b *Base) Add(name string, seed int64, dir string, f *FunctionalSink) error
 	return nil
 }
 
-// read takes the points of a coverage.dat of Verilator. A simulator that was killed leaves an empty
-// one.
+// read parses a coverage.dat of Verilator. A killed simulator leaves an empty file.
 func read(file string, known map[Point]bool, seen map[Point]uint64) error {
 	f, err := os.Open(file)
 	if err != nil {
@@ -123,8 +123,8 @@ func read(file string, known map[Point]bool, seen map[Point]uint64) error {
 	return s.Err()
 }
 
-// parse reads a line such as C '\x01f\x02core/fifo.sv\x01l\x0220…' 5. Lines that are no points, and
-// points of code that is not the NIC, are left out.
+// parse parses a line such as C '\x01f\x02core/fifo.sv\x01l\x0220…' 5. It skips lines without a
+// point, and code that is not part of the NIC.
 func parse(line string) (p Point, n uint64, ok bool, err error) {
 	rest, found := strings.CutPrefix(line, "C '")
 	if !found {
@@ -162,7 +162,7 @@ func parse(line string) (p Point, n uint64, ok bool, err error) {
 	return p, n, strings.HasPrefix(p.File, "core/"), nil
 }
 
-// all are the points in order.
+// all returns all points in order.
 func (b *Base) all() []Point {
 	list := make([]Point, 0, len(b.known))
 	for p := range b.known {

@@ -11,10 +11,10 @@ import (
 	"strings"
 )
 
-// A Count is how many points of how many were seen.
+// A Count is a number of points covered, and their total.
 type Count struct{ Seen, Of int }
 
-// Percent of the points; all of none.
+// Percent is the share of covered points; 100 if there are none.
 func (c Count) Percent() float64 {
 	if c.Of == 0 {
 		return 100
@@ -28,27 +28,27 @@ func (c Count) String() string { return fmt.Sprintf("%d of %d (%.1f %%)", c.Seen
 type Block struct {
 	Name, File     string
 	Lines, Toggles Count
-	Holes          []Point // not seen, in order
+	Holes          []Point // not covered, in order
 }
 
-// A Report is what all tests have seen together.
+// A Report is the merged coverage of all tests.
 type Report struct {
 	Lines, Toggles, Functional Count
-	Blocks                     []Block  // of the RTL, the one with most lines that were not reached first, then most holes
+	Blocks                     []Block  // of the RTL, by number of uncovered lines, then of holes
 	Groups                     []Block  // of functional points
-	Nothing                    []string // tests that have added nothing to those before them
-	Lost                       []string // tests of which a simulator was killed before it had written what it counted: they have seen more
-	Alone                      []Alone  // tests that have seen what no other has, the one with most lines and functional points first
+	Nothing                    []string // tests that contribute nothing beyond the tests before them
+	Lost                       []string // tests of which a simulator was killed before it wrote its counts: they covered more
+	Alone                      []Alone  // tests with points that no other test covers, by number of lines and functional points
 	counts                     map[Point]uint64
 }
 
-// Alone is what one test has seen and no other, with any seed.
+// Alone counts the points that only one test covers, with any seed.
 type Alone struct {
 	Test                   string
 	Lines, Toggles, Points int
 }
 
-// alone counts what each test has seen alone.
+// alone counts the points that only one test covers.
 func alone(tests []*Test) (list []Alone) {
 	by := map[Point]string{}
 	for _, t := range tests {
@@ -86,7 +86,7 @@ func alone(tests []*Test) (list []Alone) {
 	return list
 }
 
-// Report adds up. order is that of the tests.
+// Report merges all tests, in the given order.
 func (b *Base) Report(order func(x, y *Test) int) *Report {
 	b.mu.Lock()
 	defer b.mu.Unlock()
@@ -135,7 +135,7 @@ func (b *Base) Report(order func(x, y *Test) int) *Report {
 }
 
 func (k *Block) add(p Point, seen bool) {
-	c := &k.Lines // of functional points, too
+	c := &k.Lines // also for functional points
 	if p.Kind == Toggle {
 		c = &k.Toggles
 	}
@@ -147,7 +147,7 @@ func (k *Block) add(p Point, seen bool) {
 	k.Holes = append(k.Holes, p)
 }
 
-// LineHoles are the holes that are lines.
+// LineHoles returns the holes that are lines.
 func (k *Block) LineHoles() (list []Point) {
 	for _, p := range k.Holes {
 		if p.Kind == Line {
@@ -157,10 +157,10 @@ func (k *Block) LineHoles() (list []Point) {
 	return list
 }
 
-// shownBlocks bounds the text; the page has all.
+// shownBlocks limits the text; the page lists all blocks.
 const shownBlocks = 12
 
-// Text is what is printed.
+// Text prints the report.
 func (r *Report) Text(w io.Writer) {
 	fmt.Fprintf(w, "\ncoverage: lines %v, toggles %v, functional points %v\n", r.Lines, r.Toggles, r.Functional)
 	for i := range r.Blocks {
@@ -202,13 +202,13 @@ var pageText string
 
 var page = template.Must(template.New("coverage").Parse(pageText))
 
-// A sourceLine is one of a file, with what was seen of it.
+// A sourceLine is a line of a file with its coverage.
 type sourceLine struct {
 	N     int
 	Text  string
 	Class string // "", "seen", "hole" or "part"
 	Count uint64
-	Holes string // toggles that were not seen
+	Holes string // uncovered toggles
 }
 
 type pageBlock struct {
@@ -216,15 +216,14 @@ type pageBlock struct {
 	Source []sourceLine
 }
 
-// unreached is a line of a block that nobody has come to.
+// unreached is an uncovered line of a block.
 type unreached struct {
 	Block string
 	Line  int
 	Text  string
 }
 
-// HTML writes one page: the blocks, their holes, and the sources of tree with what was seen of each
-// line.
+// HTML writes a page with the blocks, their holes, and the annotated sources in tree.
 func (r *Report) HTML(w io.Writer, tree fs.FS) error {
 	view := struct {
 		*Report
