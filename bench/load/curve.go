@@ -12,25 +12,25 @@ import (
 	"golang.org/x/sync/errgroup"
 )
 
-// A Study is a network under several loads.
+// A Study measures a network at several loads.
 type Study struct {
-	Config packets.Config // but for the rate
+	Config packets.Config // the rate is set per point
 	Flits  bool           // simulate flit by flit, with the RTL's routers and buffers
 	Rule   Rule
-	Seeds  int // of traffic and dice at each rate: the first is that of Config
-	Jobs   int // points at a time
-	// Reseed gives the configuration of another seed: its permutation, its slow nodes. nil: the dice
-	// alone.
+	Seeds  int // seeds of traffic and random choices per rate; the first is that of Config
+	Jobs   int // concurrent points
+	// Reseed returns the configuration for another seed, with its permutation and slow nodes. Nil:
+	// only the random choices change.
 	Reseed func(c packets.Config, seed uint64) (packets.Config, error)
-	// Step tells how many of the points there are now have been measured.
+	// Step reports progress: done of the current number of points.
 	Step func(done, of int)
 }
 
-// A Rate is a load, measured with one seed or several.
+// A Rate is a load measured with one or more seeds.
 type Rate struct {
 	Rate     float64  `json:"offered_share"`
 	Accepted float64  `json:"accepted_share"`
-	Within   float64  `json:"within_share"`            // half of the 95 % interval: between seeds, or of one from its batches
+	Within   float64  `json:"within_share"`            // half width of the 95 % interval: between seeds, or from the batches of one
 	Latency  float64  `json:"latency_cycles,omitzero"` // mean; absent if no packet was measured
 	Spread   float64  `json:"latency_within_cycles"`   // between seeds
 	Settled  bool     `json:"settled"`
@@ -38,7 +38,7 @@ type Rate struct {
 	Seeds    []*Point `json:"seeds"`
 }
 
-// Curve measures some rates.
+// Curve measures a list of rates.
 func (s *Study) Curve(ctx context.Context, rates []float64) ([]*Rate, error) {
 	seeds := max(s.Seeds, 1)
 	if err := s.checkMemory(len(rates) * seeds); err != nil {
@@ -72,7 +72,7 @@ func (s *Study) Curve(ctx context.Context, rates []float64) ([]*Rate, error) {
 	return list, nil
 }
 
-// checkMemory compares what the networks need that are simulated at a time with what there is.
+// checkMemory compares the memory of the concurrently simulated networks with the memory available.
 func (s *Study) checkMemory(points int) error {
 	needs := s.Config.Memory() * float64(min(points, max(s.Jobs, 1)))
 	if n := float64(s.Config.Topology.Nodes()); s.Flits {
@@ -81,7 +81,7 @@ func (s *Study) checkMemory(points int) error {
 	return limits.CheckMemory(s.Config.Topology.String(), needs, "the size of the topology, --depth or --jobs")
 }
 
-// flitsDistance is what the engine of flits keeps for each pair of nodes, in bytes.
+// flitsDistance is the memory per pair of nodes in the flit engine, in bytes.
 const flitsDistance = 8
 
 func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error) {
@@ -131,11 +131,11 @@ func gather(rate float64, points []*Point) *Rate {
 	return r
 }
 
-// errNever: there is no rate at which it is saturated, or none at which it is not.
+// errNever: no rate saturates the network, or every rate does.
 var errNever = errors.New("no saturation")
 
-// Saturation is the highest rate, to within, of which the network takes 95 %: by bisection between
-// 0 and 1. It gives all that was measured on the way.
+// Saturation finds by bisection between 0 and 1, to within the given accuracy, the highest rate of
+// which the network accepts 95 %. It returns all rates that it measured.
 func (s *Study) Saturation(ctx context.Context, within float64) (rate float64, tried []*Rate, err error) {
 	low, high := 0.0, 1.0
 	for high-low > within {
@@ -149,7 +149,7 @@ func (s *Study) Saturation(ctx context.Context, within float64) (rate float64, t
 		}
 		tried = append(tried, r...)
 		switch {
-		case r[0].Accepted < acceptedShare*at: // a search has to decide, so the mean alone counts
+		case r[0].Accepted < acceptedShare*at: // a search must decide, so only the mean counts
 			high = at
 		case at == 1:
 			return 1, tried, nil

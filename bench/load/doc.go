@@ -1,9 +1,10 @@
-// Package load measures networks under synthetic traffic: throughput and latency with confidence,
-// saturation, who gets how much, which links carry it.
+// Package load measures networks under synthetic traffic: throughput and latency with confidence
+// intervals, saturation, fairness between nodes, and link loads.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A [Point] is measured from when the network has settled, by [Rule], and says whether it has.
-//   - The same configuration, rule and seed give the same point whatever the threads.
-//   - Throughput over time belongs to a point: what has settled slowly can be seen.
+//   - A [Point] is measured after the network has reached steady state by a [Rule], and records whether
+//     it has.
+//   - The same configuration, rule and seed give the same point for any number of threads.
+//   - A point includes throughput over time, which shows slow convergence.
 package load

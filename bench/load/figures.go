@@ -8,9 +8,8 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
-// Figures draws what people know from papers, by name: latency and throughput over the rate, and of
-// the last rate throughput over time, the histogram of latencies, and the loads of links in their
-// order and where they are.
+// Figures draws the usual plots, by name: latency and throughput over the rate and, for the last
+// rate, throughput over time, the latency histogram, and link loads, both sorted and as a map.
 func Figures(title string, t topology.Topology, rates []*Rate) map[string]*figure.Figure {
 	last := rates[len(rates)-1].Seeds[0]
 	return map[string]*figure.Figure{
@@ -25,8 +24,8 @@ func Figures(title string, t topology.Topology, rates []*Rate) map[string]*figur
 
 var offered = figure.Axis{Label: "offered", Unit: "flits per node and cycle"}
 
-// latencies ends at the first saturated rate, whose latency is that of one instant, and leaves out
-// rates of which no packet was measured.
+// latencies ends at the first saturated rate, whose latency depends on the instant of measurement,
+// and omits rates without measured packets.
 func latencies(title string, rates []*Rate) *figure.Figure {
 	f := &figure.Figure{Title: title, X: offered, Y: figure.Axis{Label: "latency", Unit: "cycles"}}
 	mean, high := figure.Series{Name: "mean"}, figure.Series{Name: "99 %"}
@@ -87,7 +86,7 @@ func histogram(title string, p *Point) *figure.Figure {
 	return f
 }
 
-// links draws the loads of each kind of wires, from the fullest to the emptiest.
+// links plots the loads of each kind of links, in descending order.
 func links(title string, p *Point) *figure.Figure {
 	f := &figure.Figure{Title: title, X: figure.Axis{Label: "links of a kind, the fullest first", Unit: "%"}, Y: figure.Axis{Label: "load", Unit: "of the cycles"}}
 	for _, k := range Kinds(p.Links) {
@@ -100,13 +99,13 @@ func links(title string, p *Point) *figure.Figure {
 	return f
 }
 
-// A Kind is the loads of all links of one kind, the fullest first.
+// A Kind holds the loads of all links of one kind, in descending order.
 type Kind struct {
 	Name  string
 	Loads []float64
 }
 
-// Kinds sorts links: those to nodes, and wires by their cycles.
+// Kinds groups links: those to nodes, and wires by their latency in cycles.
 func Kinds(list []Link) (kinds []Kind) {
 	loads := map[int][]float64{}
 	for _, l := range list {

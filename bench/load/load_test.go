@@ -32,8 +32,9 @@ func measure(t testing.TB, c packets.Config, rate float64) *Point {
 	return p
 }
 
-// What is offered is taken where there is room, latency grows with it, and links carry what routes
-// say: on a Dragonfly under uniform traffic a global wire has as much as a node offers.
+// TestMeasure: below saturation the offered load is accepted, latency grows with it, and link loads
+// follow from the routes: on a Dragonfly under uniform traffic a global wire carries the load of
+// one node.
 func TestMeasure(t *testing.T) {
 	c := network(t, "dragonfly:2", routing.Minimal, "uniform")
 	before := 0.0
@@ -54,8 +55,8 @@ func TestMeasure(t *testing.T) {
 	}
 }
 
-// An adversarial pattern saturates minimal routing at the one wire between two groups, and PAR far
-// above.
+// TestAdversarial: an adversarial pattern saturates minimal routing at the single wire between two
+// groups; PAR saturates far above.
 func TestAdversarial(t *testing.T) {
 	minimal := measure(t, network(t, "dragonfly:2", routing.Minimal, "adversarial"), 1)
 	require.InDelta(t, 1.0/8, minimal.Accepted, 0.01)
@@ -64,7 +65,7 @@ func TestAdversarial(t *testing.T) {
 	require.Greater(t, par.Routers, minimal.Routers+1)
 }
 
-// The rate that bisection finds is taken, and 0.02 more is not.
+// TestSaturation: the rate found by bisection is accepted, and 0.02 more is not.
 func TestSaturation(t *testing.T) {
 	s := Study{Config: network(t, "mesh:4x4", routing.Minimal, "adversarial"), Rule: DefaultRule}
 	rate, tried, err := s.Saturation(context.Background(), 0.02)
@@ -80,7 +81,8 @@ func TestSaturation(t *testing.T) {
 	}
 }
 
-// Seeds give an interval; jobs and threads change nothing; progress comes to its end.
+// TestCurve: seeds give an interval; results do not depend on jobs and threads; progress is
+// reported to the end.
 func TestCurve(t *testing.T) {
 	var want string
 	for _, jobs := range []int{1, 3} {
@@ -108,8 +110,8 @@ func TestCurve(t *testing.T) {
 	}
 }
 
-// Every wire has its field: the one between two groups, a router's fullest, and those of a tree by
-// level, up and down.
+// TestMap: every wire has its field: the one between two groups, a router's most loaded one, and
+// those of a tree by level, up and down.
 func TestMap(t *testing.T) {
 	for text, want := range map[string]struct{ x, y, fields int }{
 		"dragonfly:2": {9, 9, 81}, "mesh:4x3": {4, 3, 12}, "torus:3x3x2": {3, 6, 18}, "fattree:4,3": {16, 4, 64}, "fattree:12,3": {48, 4, 192},
@@ -146,8 +148,8 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// A drift that neighbouring windows do not show is seen between halves; so is that queues still
-// fill.
+// TestSettled: a drift too slow for adjacent windows is detected between halves, and so is growth
+// of queues.
 func TestSettled(t *testing.T) {
 	m := meter{rule: DefaultRule}
 	windows := func(n int, accepted func(i int) float64, inside func(i int) float64) {
@@ -186,8 +188,8 @@ func TestInterval(t *testing.T) {
 	require.Zero(t, w)
 }
 
-// Both engines are measured alike: idle, the same mesh has about the same latency on each; with
-// shallow buffers it saturates earlier.
+// TestEngines: both engines are measured in the same way. Without load the same mesh has about the
+// same latency on each; with shallow buffers it saturates earlier.
 func TestEngines(t *testing.T) {
 	var latency, full []float64
 	for _, e := range []struct {
@@ -212,8 +214,8 @@ func TestEngines(t *testing.T) {
 	require.Less(t, full[1], full[0])
 }
 
-// A rate of which hardly a packet is born has no verdict and no latency; it is not called
-// saturated.
+// TestTooFewPackets: a rate with hardly any packets has neither a state nor a latency; it is not
+// reported as saturated.
 func TestTooFewPackets(t *testing.T) {
 	for _, rate := range []float64{0.001, 1e-300} {
 		c := network(t, "mesh:2x2", routing.Minimal, "uniform")
@@ -238,7 +240,7 @@ func TestStateOf(t *testing.T) {
 		{0.5, 0.5, 0.01, 1e4, false, NotSettled},
 		{0.5, 0.4, 0.01, 1e4, true, Saturated},
 		{0.5, 0.4, 0.01, 1e4, false, Saturated},
-		{0.5, 0, 0, 1e4, true, Saturated}, // a network that stands still
+		{0.5, 0, 0, 1e4, true, Saturated}, // no progress at all
 		{0.5, 0.47, 0.02, 1e4, true, TooFewPackets},
 		{0.001, 0, 0, 1, true, TooFewPackets},
 	} {

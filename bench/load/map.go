@@ -9,9 +9,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
-// Map draws where the loads of links are. Of a Dragonfly: the wire from each group to each other
-// one, and the fullest within a group; of a mesh or torus: the fullest wire of each router, where
-// it stands; of a fat tree: the fullest wire of routers side by side, up and down from each level.
+// Map draws the loads of links by position. Dragonfly: the wire from each group to each other one,
+// and the most loaded one within a group. Mesh or torus: the most loaded wire of each router, at
+// its position. Fat tree: the most loaded wire of adjacent routers, up and down from each level.
 func Map(title string, t topology.Topology, list []Link) *figure.Figure {
 	f := &figure.Figure{Title: title, Width: 7, Height: 6}
 	var m loadMap
@@ -59,8 +59,8 @@ func newLoadMap(x, y []string) loadMap {
 	return m
 }
 
-// each puts the loads of wires between routers into their fields; of several in one the highest
-// counts.
+// each assigns the loads of wires between routers to fields; the maximum counts if there are
+// several.
 func (m *loadMap) each(list []Link, where func(l Link) (x, y int)) {
 	for _, l := range list {
 		if l.To < 0 {
@@ -80,7 +80,7 @@ func count(n int) (names []string) {
 	return names
 }
 
-// levels are wires up and down between levels of a tree, from the lowest.
+// levels names the wires up and down between levels of a tree, from the lowest.
 func levels(n int) (names []string) {
 	for l := range n - 1 {
 		names = append(names, fmt.Sprintf("%d up", l), fmt.Sprintf("%d down", l+1))

@@ -9,20 +9,21 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 )
 
-// A Rule says when a network has settled and how long it is then measured. Throughput is taken in
-// windows. It has settled when that of the second half of all windows is that of the quarter before
-// them, to Tolerance: a drift that is too slow for neighbouring windows to show is seen between
-// halves. Then Batches windows are measured.
+// A Rule decides when a network is in steady state and how long it is then measured. Throughput is
+// recorded per window. The network is in steady state when the throughput of the second half of all
+// windows equals that of the quarter before them within Tolerance: comparing halves detects a drift
+// that is too slow for adjacent windows. Then Batches windows are measured.
 //
-// With Filled the network must have filled, too: what is under way in it may not have grown between
-// the two by more than that share of what was taken in the quarter. A saturated network with deep
-// buffers takes more than it will keep up until they are full: a Dragonfly of 5,256 nodes with 256
-// flits per VC 0.906 from cycle 3,000 to 6,000, then 0.85, and from 10,000 on 0.885.
+// With Filled, queues must be stable, too: the flits in flight may not have grown between these two
+// periods by more than that share of what was accepted in the quarter. A saturated network with
+// deep buffers accepts more than it can sustain until they are full: a Dragonfly of 5,256 nodes
+// with 256 flits per VC accepts 0.906 from cycle 3,000 to 6,000, then 0.85, and 0.885 from 10,000
+// on.
 type Rule struct {
 	Window    int64   // cycles
 	Tolerance float64 // share
-	Least     int     // windows before it may have settled
-	Most      int     // windows after which it is measured as it is
+	Least     int     // windows before steady state can be detected
+	Most      int     // windows after which the network is measured regardless
 	Batches   int
 	Filled    bool
 }
@@ -30,7 +31,7 @@ type Rule struct {
 // DefaultRule is for curves.
 var DefaultRule = Rule{Window: 250, Tolerance: 0.02, Least: 8, Most: 64, Batches: 10, Filled: true}
 
-// A Latency is in cycles, from birth at the source to the last flit in the destination's memory.
+// A Latency is in cycles, from creation at the source to the last flit in the destination's memory.
 type Latency struct {
 	Mean float64 `json:"mean"`
 	P50  int64   `json:"p50"`
@@ -40,69 +41,69 @@ type Latency struct {
 	Max  int64   `json:"max"`
 }
 
-// A Class is a bar of a histogram: latencies from From up to and without To.
+// A Class is a bar of a histogram: latencies from From up to but excluding To.
 type Class struct {
 	From    int64  `json:"from"`
 	To      int64  `json:"to"`
 	Packets uint32 `json:"packets"`
 }
 
-// A Point is what one load gave. Rates are flits per node and cycle.
+// A Point is the measurement of one load. Rates are flits per node and cycle.
 type Point struct {
-	Rate     float64 `json:"offered_share"` // of what a wire carries, as all rates
+	Rate     float64 `json:"offered_share"` // of the capacity of a wire, like all rates
 	Accepted float64 `json:"accepted_share"`
 	// Within is the half width of the 95 % interval of Accepted, from the batches.
 	Within float64 `json:"within_share"`
-	// Least and Greatest are those of single nodes.
+	// Least and Greatest are the extremes over nodes.
 	Least    float64 `json:"least_share"`
 	Greatest float64 `json:"greatest_share"`
 	Latency  Latency `json:"latency_cycles,omitzero"` // absent if no packet was measured
-	Routers  float64 `json:"routers_ratio"`           // that a packet passes
-	Packets  uint64  `json:"packets"`                 // whose latency counts
+	Routers  float64 `json:"routers_ratio"`           // mean number of routers that a packet passes
+	Packets  uint64  `json:"packets"`                 // packets in the latency statistics
 	Settled  bool    `json:"settled"`
 	State    State   `json:"state"`
 	Cycles   int64   `json:"cycles"`
-	From     int64   `json:"from"` // cycle from which on it was measured
+	From     int64   `json:"from"` // first cycle of the measurement
 
-	Series   []float64 `json:"series_share"` // accepted in each window
+	Series   []float64 `json:"series_share"` // accepted rate of each window
 	Classes  []Class   `json:"classes,omitempty"`
 	Links    []Link    `json:"links,omitempty"`
 	FlitHops uint64    `json:"flit_hops"`
 
-	offered float64 // packets that the sources were to send while it was measured
+	offered float64 // packets that the sources had to send during the measurement
 }
 
-// A Link is an output of a router, and the share of the measured cycles in which it sent.
+// A Link is an output of a router, with the share of the measured cycles in which it sent.
 type Link struct {
 	Router int     `json:"router"`
 	Port   int     `json:"port"`
 	To     int     `json:"to"`          // router; -1: a node
-	Cycles int     `json:"wire_cycles"` // of the wire; 0 to a node
+	Cycles int     `json:"wire_cycles"` // latency of the wire; 0 to a node
 	Load   float64 `json:"load_share"`
 }
 
-// An Engine is a network that is simulated: packets.Network, which has deep buffers, or
-// flits.Network, which has the RTL's.
+// An Engine is a simulated network: packets.Network with deep buffers, or flits.Network with the
+// RTL's buffers.
 type Engine interface {
 	Now() int64
 	Run(until int64)
 	Totals() packets.Totals
-	Measure() // forgets latencies
+	Measure() // resets the latency statistics
 	Latencies() *packets.Latencies
-	Taken() []uint64                 // flits, by node
+	Taken() []uint64                 // flits accepted, by node
 	Carried(router, port int) uint64 // flits
 }
 
 // A Maker builds an engine at cycle 0.
 type Maker func(cfg packets.Config) (Engine, error)
 
-// Packets makes the one for deep buffers.
+// Packets builds the engine with deep buffers.
 func Packets(cfg packets.Config) (Engine, error) { return packets.New(cfg) }
 
-// Flits makes the one of the RTL's routers.
+// Flits builds the engine with the RTL's routers.
 func Flits(cfg packets.Config) (Engine, error) { return flits.New(cfg) }
 
-// Measure runs a network until it has settled, and measures it.
+// Measure runs a network to steady state and measures it.
 func Measure(ctx context.Context, build Maker, cfg packets.Config, rule Rule, step func(done, of int)) (*Point, error) {
 	n, err := build(cfg)
 	if err != nil {
@@ -146,7 +147,7 @@ type meter struct {
 	packet float64 // flits
 	flits  uint64
 	series []float64
-	inside []float64 // flits per node under way, at the end of each window
+	inside []float64 // flits in flight per node, at the end of each window
 	step   func(done, of int)
 	left   int
 }
@@ -168,11 +169,11 @@ func (m *meter) window(ctx context.Context) error {
 	return nil
 }
 
-// stretch is how many cycles are simulated between two looks at the context: a fraction of a
+// stretch is the number of cycles simulated between two checks of the context: a fraction of a
 // second.
 func (m *meter) stretch() int64 { return max(1, int64(nodeCycles/m.nodes)) }
 
-// nodeCycles a core simulates in about a tenth of a second.
+// nodeCycles is the work of a core in about a tenth of a second.
 const nodeCycles = 1 << 20
 
 func (m *meter) settled() bool {
@@ -203,7 +204,7 @@ func (p *Point) shares(now, before []uint64) {
 	p.Least, p.Greatest = float64(slices.Min(now))/cycles, float64(slices.Max(now))/cycles
 }
 
-// carried gives the flits of all outputs as loads.
+// carried returns the flits of all outputs as loads.
 func carried(cfg packets.Config, n Engine) (list []Link) {
 	t := cfg.Topology
 	for r := range t.Routers() {
@@ -228,10 +229,10 @@ func mean(list []float64) float64 {
 	return sum / float64(max(len(list), 1))
 }
 
-// student are the 97.5 % points of Student's distribution for 1, 2, … degrees of freedom.
+// student holds the 97.5 % quantiles of Student's t-distribution for 1, 2, … degrees of freedom.
 var student = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}
 
-// Interval is the mean of independent values, and half of its 95 % interval.
+// Interval returns the mean of independent values, and half of its 95 % interval.
 func Interval(list []float64) (average, within float64) {
 	average = mean(list)
 	n := len(list)

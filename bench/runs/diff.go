@@ -6,8 +6,8 @@ import (
 	"strings"
 )
 
-// A Change is a test that two runs do not agree about. One of the records is nil if only the other
-// run has it.
+// A Change is a test whose result differs between two runs. One of the records is nil if only the
+// other run contains the test.
 type Change struct {
 	Test   string  `json:"test"`
 	Device string  `json:"device"`
@@ -16,8 +16,8 @@ type Change struct {
 	After  *Record `json:"after"`
 }
 
-// Diff compares two runs test by test: verdicts, and cycles of those that both passed. Tests are
-// the same if name and seed are; with other devices that compares these.
+// Diff compares two runs test by test: verdicts, and cycles if both passed. Tests correspond if
+// name and seed are equal; the devices may differ.
 func Diff(before, after []Record) (list []Change) {
 	type key struct {
 		test string
@@ -45,7 +45,7 @@ func Diff(before, after []Record) (list []Change) {
 	return list
 }
 
-// weight puts what broke first, then what was repaired, then what became slower.
+// weight sorts changes: broken tests first, then repaired ones, then slower ones.
 func (c *Change) weight() int {
 	switch {
 	case c.Before == nil || c.After == nil:

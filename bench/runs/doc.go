@@ -1,18 +1,17 @@
-// Package runs is the memory of regressions: every run, and every test of it with its seed, device,
-// hardware, verdict, simulated cycles and time, in one file.
+// Package runs stores the history of regressions in one file: every run, and each of its tests with
+// seed, device, hardware, verdict, simulated cycles and time.
 //
-// # What it promises
+// # Guarantees
 //
-//   - What was added is on the disk when [Store.Add] comes back; a process that is killed, or a
-//     machine that is, leaves the file whole.
-//   - Several processes may use one file, also while a run goes on: it is locked for the moment of
-//     each call.
-//   - Simulated time is exact, so a test that takes one cycle more than in the last run in which it
-//     passed, with the same seed on the same device, is told ([Slower]).
+//   - When [Store.Add] returns, its records are on the disk. A crash of the process or the machine does
+//     not corrupt the file.
+//   - Several processes may use one file, also during a run: it is locked only for each call.
+//   - Simulated time is exact, so a test that takes one cycle more than when it last passed, with the
+//     same seed on the same device, is reported ([Slower]).
 //
-// # What the caller must do
+// # Requirements for the caller
 //
 //   - Call [Store.Begin], then Add as tests end, then [Store.End].
 //
-// Decision 0008 says why it is bbolt.
+// Decision 0008 explains the choice of bbolt.
 package runs

@@ -9,7 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// putText writes the text of a run and of its only record.
+// putText stores raw text as a run and its only record.
 func putText(t testing.TB, s *Store, run, record []byte) (id uint64) {
 	t.Helper()
 	id, err := s.Begin(Run{Verb: "regress", Device: "model:", Began: time.Unix(1, 0)})
@@ -29,7 +29,8 @@ func setText(t testing.TB, s *Store, id uint64, run, record []byte) {
 	}))
 }
 
-// A record that is not JSON is damage, and damage is an environment error.
+// TestDamagedRecord: a record that is not JSON is reported as damage, which is an environment
+// error.
 func TestDamagedRecord(t *testing.T) {
 	s := store(t)
 	id := putText(t, s, []byte(`{"verb":"regress"}`), []byte(`{"test":`))
@@ -39,7 +40,7 @@ func TestDamagedRecord(t *testing.T) {
 	require.NoError(t, err)
 }
 
-// Whatever the values of a store are, its readers return an error or what they have read.
+// FuzzRecords: for any values in a store, its readers return an error or what they have read.
 func FuzzRecords(f *testing.F) {
 	f.Add([]byte(`{"verb":"regress","device":"model:"}`), []byte(`{"test":"a/b","seed":1,"status":"PASS"}`))
 	f.Add([]byte(`null`), []byte(`[]`))

@@ -9,7 +9,7 @@ import (
 	bolt "go.etcd.io/bbolt"
 )
 
-// List lists all runs, the newest first.
+// List returns all runs, newest first.
 func (s *Store) List() (list []Run, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		list = nil
@@ -26,7 +26,7 @@ func (s *Store) List() (list []Run, err error) {
 	return list, err
 }
 
-// Get gives a run and its tests, as they ended.
+// Get returns a run and its tests in the order in which they ended.
 func (s *Store) Get(id uint64) (run Run, list []Record, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		list = nil
@@ -45,7 +45,7 @@ func (s *Store) Get(id uint64) (run Run, list []Record, err error) {
 	return run, list, err
 }
 
-// prefixed calls f with all that lies under keys of a prefix.
+// prefixed calls f for all keys with a prefix.
 func prefixed(b *bolt.Bucket, prefix []byte, f func(key, value []byte) error) error {
 	c := b.Cursor()
 	for k, v := c.Seek(prefix); k != nil && bytes.HasPrefix(k, prefix); k, v = c.Next() {
@@ -56,8 +56,7 @@ func prefixed(b *bolt.Bucket, prefix []byte, f func(key, value []byte) error) er
 	return nil
 }
 
-// Last gives the newest run of a verb on a device that has come to its end; ErrNone if there is
-// none.
+// Last returns the newest finished run of a verb on a device; ErrNone if there is none.
 func (s *Store) Last(verb, device string) (run Run, list []Record, err error) {
 	all, err := s.List()
 	if err != nil {
@@ -71,7 +70,7 @@ func (s *Store) Last(verb, device string) (run Run, list []Record, err error) {
 	return run, nil, ErrNone
 }
 
-// Fresh is the first seed that no test of a device was ever run with, nor one beyond it.
+// Fresh returns a seed above all seeds that were used with a device.
 func (s *Store) Fresh(device string) (seed int64, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		return tx.Bucket(historyBucket).ForEach(func(_, text []byte) error {
@@ -88,7 +87,7 @@ func (s *Store) Fresh(device string) (seed int64, err error) {
 	return seed, err
 }
 
-// Green gives when a test passed last; the zero one if it never did.
+// Green returns when a test last passed; the zero value if it never did.
 func (s *Store) Green(test, device string, seed int64) (g Green, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		if text := tx.Bucket(greenBucket).Get(subject(test, device, seed)); text != nil {
@@ -99,7 +98,7 @@ func (s *Store) Green(test, device string, seed int64) (g Green, err error) {
 	return g, err
 }
 
-// History gives the history of one test, by device and seed, the oldest run first.
+// History returns the history of one test by device and seed, oldest run first.
 func (s *Store) History(test string) (list []Point, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		list = nil
@@ -115,7 +114,7 @@ func (s *Store) History(test string) (list []Point, err error) {
 	return list, err
 }
 
-// Trend gives the history of the tests whose names match a pattern, test by test, the oldest run
+// Trend returns the history of the tests whose names match a pattern, test by test, oldest run
 // first.
 func (s *Store) Trend(pattern, device string) (list []Point, err error) {
 	if _, err := path.Match(pattern, ""); err != nil {
@@ -140,8 +139,8 @@ func (s *Store) Trend(pattern, device string) (list []Point, err error) {
 	return list, err
 }
 
-// Collect removes the runs that keep does not want, and says which. What passed last is still
-// known.
+// Collect removes the runs that keep rejects, and returns them. The last pass of each test is
+// retained.
 func (s *Store) Collect(keep func(Run) bool) (removed []Run, err error) {
 	all, err := s.List()
 	if err != nil {

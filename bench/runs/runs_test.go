@@ -20,7 +20,7 @@ func green(test string, seed int64, cycles uint64) Record {
 	return Record{Test: test, Seed: seed, Device: "model:", Status: passed, Cycles: cycles}
 }
 
-// night makes a run of some records and ends it.
+// night stores a finished run with some records.
 func night(t *testing.T, s *Store, commit string, list ...Record) (uint64, []Record) {
 	id, err := s.Begin(Run{Verb: "regress", Device: "model:", Commit: commit, Began: time.Now()})
 	require.NoError(t, err)
@@ -111,7 +111,8 @@ func TestDiff(t *testing.T) {
 	require.Nil(t, changes[3].Before)
 }
 
-// TestAtATime: several processes, here several stores, add to one file at a time, and one reads.
+// TestAtATime: several processes, represented by several stores, add to one file while another
+// reads.
 func TestAtATime(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
 	var wg sync.WaitGroup
@@ -142,7 +143,7 @@ func TestAtATime(t *testing.T) {
 	}
 }
 
-// TestDamaged: what is no store, or no longer one, is said; nothing is made of it.
+// TestDamaged: a file that is not a valid store is reported, and not changed.
 func TestDamaged(t *testing.T) {
 	_, err := store(t).List()
 	require.ErrorIs(t, err, ErrNone)
@@ -160,8 +161,8 @@ func TestDamaged(t *testing.T) {
 	}
 }
 
-// A damaged page costs no descriptor, lock or mapping, however often it is read; the next run moves
-// the file aside.
+// TestDamagedPageReleasesEverything: reading a damaged page leaks no descriptor, lock or mapping.
+// The next run moves the file aside.
 func TestDamagedPageReleasesEverything(t *testing.T) {
 	s := store(t)
 	for range 20 {
@@ -169,7 +170,7 @@ func TestDamagedPageReleasesEverything(t *testing.T) {
 	}
 	text, err := os.ReadFile(s.file)
 	require.NoError(t, err)
-	for at := 2 * os.Getpagesize(); at < len(text); at++ { // but for the two meta pages
+	for at := 2 * os.Getpagesize(); at < len(text); at++ { // except for the two meta pages
 		text[at] = 0xa5
 	}
 	require.NoError(t, os.WriteFile(s.file, text, 0o644))
@@ -198,8 +199,8 @@ func TestDamagedPageReleasesEverything(t *testing.T) {
 	require.Equal(t, text, aside)
 }
 
-// TestVersions: what an older program wrote is read, without what it did not know; a file of
-// another version is refused and left as it is.
+// TestVersions: files of older programs can be read, without the newer fields; a file of another
+// version is refused and not changed.
 func TestVersions(t *testing.T) {
 	s := store(t)
 	require.NoError(t, s.update(func(tx *bolt.Tx) error {
@@ -224,7 +225,7 @@ func TestVersions(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// TestLocked: who waits for a file that another process holds says so in the end.
+// TestLocked: waiting for a file locked by another process ends with an error that explains it.
 func TestLocked(t *testing.T) {
 	s := store(t)
 	night(t, s, "", green("x/one", 1, 1))

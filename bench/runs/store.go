@@ -24,10 +24,10 @@ type Run struct {
 	ID       uint64         `json:"id"`
 	Verb     string         `json:"verb"`
 	Began    time.Time      `json:"began"`
-	Ended    time.Time      `json:"ended,omitzero"` // zero: it goes on, or was killed
+	Ended    time.Time      `json:"ended,omitzero"` // zero: in progress, or killed
 	Device   string         `json:"device"`
 	Commit   string         `json:"commit,omitempty"`
-	Modified bool           `json:"modified,omitempty"` // the working tree was not that of the commit
+	Modified bool           `json:"modified,omitempty"` // the working tree differed from the commit
 	Patterns []string       `json:"patterns,omitempty"`
 	Seed     int64          `json:"seed"`
 	Seeds    int            `json:"seeds"`
@@ -37,11 +37,11 @@ type Run struct {
 	Build    float64        `json:"build_s"`
 	Counts   map[string]int `json:"counts"`
 	Slower   int            `json:"slower"`
-	Coverage *Coverage      `json:"coverage,omitempty"` // of a run that counted it
-	Error    string         `json:"error,omitempty"`    // why it did not come to its end
+	Coverage *Coverage      `json:"coverage,omitempty"` // of a run with coverage
+	Error    string         `json:"error,omitempty"`    // why it ended early
 }
 
-// Coverage is what the tests of a run have seen of the RTL. Page is the file with the sources.
+// Coverage is the RTL coverage of a run. Page is the file with the annotated sources.
 type Coverage struct {
 	Lines   Share  `json:"lines"`
 	Toggles Share  `json:"toggles"`
@@ -49,13 +49,13 @@ type Coverage struct {
 	Page    string `json:"page"`
 }
 
-// A Share is how many of how many.
+// A Share is a count and its total.
 type Share struct {
 	Seen int `json:"seen"`
 	Of   int `json:"of"`
 }
 
-// Percent is 100 of nothing.
+// Percent is the share; 100 if the total is 0.
 func (s Share) Percent() float64 {
 	if s.Of == 0 {
 		return 100
@@ -70,7 +70,7 @@ type Record struct {
 	Test     string    `json:"test"`
 	Seed     int64     `json:"seed"`
 	Device   string    `json:"device"`
-	Hardware string    `json:"hardware_hash,omitempty"` // of all that the hardware was built from
+	Hardware string    `json:"hardware_hash,omitempty"` // of all sources of the hardware
 	Status   string    `json:"status"`
 	Error    string    `json:"error,omitempty"`
 	Cycles   uint64    `json:"cycles"`
@@ -80,32 +80,33 @@ type Record struct {
 	Log      string    `json:"log,omitempty"`
 	Waves    string    `json:"waves,omitempty"`
 	Rerun    string    `json:"rerun"`
-	// Signature is what failures of one cause have in common; Divergence where the test and its
-	// reference part.
+	// Signature is equal for failures with the same cause; Divergence is the first difference
+	// between the test and its reference.
 	Signature  string               `json:"signature,omitempty"`
 	Divergence *lockstep.Divergence `json:"divergence,omitempty"`
-	Shortest   string               `json:"shortest,omitempty"` // a line that fails alike with less
+	Shortest   string               `json:"shortest,omitempty"` // reduced test line that fails in the same way
 	Slower     *Green               `json:"slower_than,omitempty"`
-	// Of a run of a sweep: what it measured, how exact that is, and roughly how many packets it sent.
+	// Only of a run of a sweep: measurements, their exactness, and the approximate number of
+	// packets.
 	Figures   []Figure `json:"figures,omitempty"`
 	Exactness string   `json:"exactness,omitempty"`
 	Packets   uint64   `json:"packets,omitempty"`
 }
 
-// A Figure is a number that was measured. Its name has the unit.
+// A Figure is a measurement. Its name includes the unit.
 type Figure struct {
 	Name  string  `json:"name"`
 	Value float64 `json:"value"`
 }
 
-// Green is when a test passed last before: in which run, and how many cycles it took.
+// Green is the last pass of a test: its run and cycles.
 type Green struct {
 	Run    uint64 `json:"run"`
 	Commit string `json:"commit,omitempty"`
 	Cycles uint64 `json:"cycles"`
 }
 
-// A Point is a test in the history of runs.
+// A Point is an entry of a test's history.
 type Point struct {
 	Run    uint64  `json:"run"`
 	Test   string  `json:"test"`
@@ -114,15 +115,15 @@ type Point struct {
 	Status string  `json:"status"`
 	Cycles uint64  `json:"cycles"`
 	Real   float64 `json:"real_s"`
-	// Figures are what a run of a sweep measured.
+	// Figures are the measurements of a run of a sweep.
 	Figures []Figure `json:"figures,omitempty"`
 }
 
-// passed is the status of a green test.
+// passed is the status of a test that passed.
 const passed = "PASS"
 
-// Buckets: runs by number; records by run and number; what passed last, and points of the history,
-// by test, device, seed.
+// Buckets: runs by number; records by run and number; last passes and histories by test, device and
+// seed.
 var (
 	metaBucket    = []byte("meta")
 	runBucket     = []byte("runs")
@@ -132,28 +133,29 @@ var (
 	buckets       = [][]byte{metaBucket, runBucket, recordBucket, greenBucket, historyBucket}
 )
 
-// version of what the file holds.
+// version of the file format.
 const version = "1"
 
 // A Store is a file of runs.
 type Store struct {
 	file string
-	wait time.Duration // for who has it locked
+	wait time.Duration // timeout for the lock
 }
 
-// At names a store. The file need not exist.
+// At returns a store. The file need not exist.
 func At(file string) *Store { return &Store{file: file, wait: 30 * time.Second} }
 
-// ErrNone: there is no such run, or no store yet.
+// ErrNone: the run or the store does not exist.
 var ErrNone = errors.New("no such run")
 
-// ErrDamaged: the file is not a database of runs, or no longer one.
+// ErrDamaged: the file is not a valid database of runs.
 var ErrDamaged = errors.New("damaged")
 
-// ErrLocked: another process kept the file locked for too long.
+// ErrLocked: another process held the lock for too long.
 var ErrLocked = bolterrors.ErrTimeout
 
-// update writes. A damaged file is moved aside first, so that new runs are remembered all the same.
+// update runs a write transaction. A damaged file is moved aside first, so that new runs are stored
+// in any case.
 func (s *Store) update(f func(*bolt.Tx) error) error {
 	if err := os.MkdirAll(filepath.Dir(s.file), 0o755); err != nil {
 		return err
@@ -207,7 +209,7 @@ func (s *Store) view(f func(*bolt.Tx) error) error {
 	}
 	return s.with(true, func(db *bolt.DB) error {
 		return db.View(func(tx *bolt.Tx) error {
-			if tx.Bucket(metaBucket) == nil { // somebody makes it just now
+			if tx.Bucket(metaBucket) == nil { // another process is creating it
 				return fmt.Errorf("%w: %s holds none yet", ErrNone, s.file)
 			}
 			if err := checkVersion(tx); err != nil {
@@ -219,9 +221,9 @@ func (s *Store) view(f func(*bolt.Tx) error) error {
 }
 
 func (s *Store) with(read bool, f func(*bolt.DB) error) (err error) {
-	// bbolt maps the file and trusts it: a page that was cut off is a fault, one with wrong contents a
-	// panic. Either way the descriptor, its lock and the mapping have to go, or every further access
-	// waits for them.
+	// bbolt maps the file and trusts its contents: accessing a truncated page faults, and a corrupt
+	// page panics. In either case the descriptor, its lock and the mapping must be released,
+	// otherwise every later access blocks on them.
 	var file *os.File
 	var db *bolt.DB
 	defer debug.SetPanicOnFault(debug.SetPanicOnFault(true))
@@ -231,7 +233,7 @@ func (s *Store) with(read bool, f func(*bolt.DB) error) (err error) {
 			return
 		}
 		if db != nil {
-			db.Close() // its transaction was rolled back when the panic passed it
+			db.Close() // its transaction was rolled back by the panic
 		} else if file != nil {
 			file.Close()
 		}
@@ -280,12 +282,12 @@ func put(b *bolt.Bucket, key []byte, v any) error {
 	return b.Put(key, text)
 }
 
-// subject is the key of a test with a seed on a device: those of a test lie side by side.
+// subject is the key of a test with a seed on a device; the entries of a test are adjacent.
 func subject(test, device string, seed int64) []byte {
 	return []byte(test + "\x00" + device + "\x00" + strconv.FormatInt(seed, 10) + "\x00")
 }
 
-// Begin adds a run and gives it a number.
+// Begin adds a run and returns its number.
 func (s *Store) Begin(r Run) (id uint64, err error) {
 	err = s.update(func(tx *bolt.Tx) error {
 		b := tx.Bucket(runBucket)
@@ -298,8 +300,8 @@ func (s *Store) Begin(r Run) (id uint64, err error) {
 	return id, err
 }
 
-// Add adds tests of a run. It sets Slower of those that passed and took more cycles than when they
-// passed last, and gives these.
+// Add adds tests of a run. It sets Slower for those that passed with more cycles than at their last
+// pass, and returns them.
 func (s *Store) Add(id uint64, list []Record) (slower []Record, err error) {
 	err = s.update(func(tx *bolt.Tx) error {
 		slower = nil
@@ -349,7 +351,7 @@ func add(tx *bolt.Tx, run *Run, r *Record) error {
 		put(tx.Bucket(historyBucket), append(key, number(run.ID)...), point))
 }
 
-// Cover keeps what the tests of a run have seen.
+// Cover stores the coverage of a run.
 func (s *Store) Cover(id uint64, c Coverage) error {
 	return s.update(func(tx *bolt.Tx) error {
 		run, err := getRun(tx, id)
@@ -361,7 +363,7 @@ func (s *Store) Cover(id uint64, c Coverage) error {
 	})
 }
 
-// End says how a run ended.
+// End marks a run as ended.
 func (s *Store) End(id uint64, build float64, failure error) error {
 	return s.update(func(tx *bolt.Tx) error {
 		run, err := getRun(tx, id)
@@ -384,7 +386,7 @@ func getRun(tx *bolt.Tx, id uint64) (r Run, err error) {
 	return r, decode(text, &r)
 }
 
-// decode reads a value of the store. What is not JSON of its type is damage.
+// decode reads a value of the store. Invalid JSON is damage.
 func decode(text []byte, v any) error {
 	if err := json.Unmarshal(text, v); err != nil {
 		return fmt.Errorf("%w: the memory of runs: %w: a record: %w", drivers.ErrEnvironment, ErrDamaged, err)

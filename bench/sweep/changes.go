@@ -12,15 +12,15 @@ import (
 	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
-// A Change is a number that an older sweep does not agree about.
+// A Change is a value that differs from an older sweep.
 type Change struct {
-	Where  string `json:"where"` // the point on the axes, with the seed
+	Where  string `json:"where"` // point on the axes, with the seed
 	Column string `json:"column"`
-	Before string `json:"before"` // "": the row, or the number, is not there
+	Before string `json:"before"` // "": the row or the value does not exist
 	After  string `json:"after"`
 }
 
-// Share is by how much it changed, in percent; ok is false if that cannot be said.
+// Share is the relative change in percent; ok is false if it is undefined.
 func (c *Change) Share() (percent float64, ok bool) {
 	a, err1 := strconv.ParseFloat(c.Before, 64)
 	b, err2 := strconv.ParseFloat(c.After, 64)
@@ -30,9 +30,9 @@ func (c *Change) Share() (percent float64, ok bool) {
 	return 100 * (b/a - 1), true
 }
 
-// Changes compares with the rows of an older sweep, a file of comma-separated values. Rows belong
-// together that stand at the same point on the axes, with the same seed; several there, in their
-// order. Axes that only one of them has are an error.
+// Changes compares the table with the rows of an older sweep in a CSV file. Rows correspond if they
+// have the same point on the axes and the same seed; several such rows correspond in order. Axes
+// that exist in only one of them are an error.
 func (t *Table) Changes(file string) (list []Change, err error) {
 	old, err := readTable(file, t)
 	if err != nil {
@@ -66,10 +66,10 @@ func (t *Table) keyColumns() (list []int) {
 	return list
 }
 
-// oldTable is what a file holds.
+// oldTable is the contents of a file.
 type oldTable struct {
 	columns []string
-	keys    []int // of the columns that are t's keys, in their order
+	keys    []int // indices of the columns that are t's keys, in their order
 	rows    [][]string
 }
 
@@ -103,7 +103,7 @@ func readTable(file string, t *Table) (*oldTable, error) {
 	return o, nil
 }
 
-// keyOfRow names a row by its point on the axes; rows at the same point are counted.
+// keyOfRow names a row by its point on the axes; rows with the same point are numbered.
 func keyOfRow(row []string, keys []int, taken map[string][]string) string {
 	var parts []string
 	for _, i := range keys {
@@ -118,7 +118,7 @@ func keyOfRow(row []string, keys []int, taken map[string][]string) string {
 	}
 }
 
-// told are the fixed columns whose change is told.
+// told lists the fixed columns whose changes are reported.
 var told = []string{"status", "device", "hardware_hash", "exactness"}
 
 func (t *Table) compare(key string, old *oldTable, before, after []string) (list []Change) {

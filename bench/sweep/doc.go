@@ -1,19 +1,16 @@
-// Package sweep runs a verb of nicloop over a space of parameters that a YAML file describes: axes
-// and their products, lists that advance together, conditions, several seeds; and makes rows,
-// figures and a table of changes of what the runs print.
+// Package sweep runs a verb of nicloop over a parameter space described by a YAML file: axes and
+// their products, lists that advance together, conditions, and seeds. It turns the output of the
+// runs into rows, figures and a table of changes.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A file that is not as it must be is an [*Error] with its line, and the key that was meant;
-//     nothing runs.
-//   - Rows have the order of the file, whatever the order was in which runs ended, and nothing in
-//     them is a time of the clock on the wall: a sweep that was killed and goes on gives the same
-//     bytes as one that was not.
-//   - Every row says on which device and hardware it was measured, on which machine, and how exact
-//     that is.
-//   - What has ended is in the journal before it is told.
+//   - An invalid file yields an [*Error] with the line and a suggestion for the key; nothing runs.
+//   - Rows have the order of the file, independent of the order in which runs end, and contain no wall
+//     clock time: an interrupted and resumed sweep produces the same bytes as an uninterrupted one.
+//   - Every row contains the device, hardware and machine of its measurement, and its exactness.
+//   - A finished run is in the journal before it is reported.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Say which verbs there are ([Program]), and perform the tasks.
+//   - Define the verbs ([Program]) and execute the tasks.
 package sweep

@@ -12,13 +12,13 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A cell is one value of a row, as it was written, and what it is.
+// A cell is a value of a row: its text and its type.
 type cell struct {
 	text string
 	kind types.BasicKind // of an untyped constant
 }
 
-// cellOf takes a value of the file.
+// cellOf converts a value of the file.
 func cellOf(n *yaml.Node) cell {
 	switch n.Tag {
 	case "!!int":
@@ -31,7 +31,7 @@ func cellOf(n *yaml.Node) cell {
 	return cell{n.Value, types.UntypedString}
 }
 
-// number gives a cell as a number.
+// number returns a cell as a number.
 func (c cell) number() (float64, bool) {
 	if c.kind != types.UntypedInt && c.kind != types.UntypedFloat {
 		return 0, false
@@ -58,20 +58,20 @@ func (c cell) constant() constant.Value {
 	return constant.MakeString(c.text)
 }
 
-// An expression is one of Go over constants: the columns. Go's own type checker reads and evaluates
-// it.
+// An expression is a Go expression over constants, which are the columns. It is parsed and
+// evaluated by Go's type checker.
 type expression struct {
-	name  string // of the column that it makes
+	name  string // name of the resulting column
 	text  string
 	where position
 }
 
-// A scope holds the values of a row by the names of their columns.
+// A scope holds the values of a row by column name.
 type scope map[string]cell
 
 var undefined = regexp.MustCompile(`undefined: (\w+)`)
 
-// eval gives the value, unless it is empty because a column that it needs is.
+// eval returns the value; it is empty if a column that it needs is empty.
 func (x *expression) eval(s scope, known []string) (constant.Value, error) {
 	pkg := types.NewPackage("row", "row")
 	for name, c := range s {
@@ -110,8 +110,8 @@ func (x *expression) holds(s scope, known []string) (bool, error) {
 	return constant.BoolVal(v), nil
 }
 
-// number evaluates to a cell. Whole numbers of columns are taken as any others: a quotient is not
-// cut.
+// number evaluates to a cell. Integer columns are treated as floats, so that quotients are not
+// truncated.
 func (x *expression) number(s scope, known []string) (cell, error) {
 	floats := scope{}
 	for name, c := range s {
@@ -134,7 +134,7 @@ func (x *expression) number(s scope, known []string) (cell, error) {
 	return cell{strconv.FormatFloat(f, 'g', -1, 64), types.UntypedFloat}, nil
 }
 
-// conditions reads expressions without a name.
+// conditions parses expressions without a name.
 func (r *reader) conditions(e entry) (list []expression, err error) {
 	for _, n := range r.list(e.value) {
 		text, err := r.text(n, e.key)

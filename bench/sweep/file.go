@@ -12,56 +12,56 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// Version of the files that are read.
+// Version is the supported version of sweep files.
 const Version = 1
 
-// A File is what a sweep file says.
+// A File is a parsed sweep file.
 type File struct {
 	Name    string
 	Doc     string
 	Verb    setting // words
 	Flags   []setting
-	Axes    [][]axis // those of one element advance together
+	Axes    [][]axis // axes of one element advance together
 	Where   []expression
 	First   int64 // seed
-	Seeds   int   // 0: the verb has none, or its default
+	Seeds   int   // 0: the verb has no seeds, or uses its default
 	Values  []value
 	Derived []expression
 	Plots   []plot
 
 	file string
 	verb Verb
-	rest []string // words of the verb after its name
+	rest []string // arguments after the verb's name
 }
 
-// A setting is a flag with its text.
+// A setting is a flag and its text.
 type setting struct {
 	name, text string
 	where      position
 }
 
-// An axis is a flag, or a name that stands in braces somewhere, with what it takes on.
+// An axis is a flag, or a name used in braces, with its values.
 type axis struct {
 	name   string
 	where  position
 	values []cell
 }
 
-// A Verb is what the program says of a verb that a sweep may run.
+// A Verb describes a verb that a sweep may run.
 type Verb struct {
 	Name  string
 	Flags []string
-	// Device and Nodes are what these flags are if nothing is said; "" if there are none.
+	// Device and Nodes are the defaults of these flags; "" if the verb does not have them.
 	Device, Nodes string
-	// Forms are the types of what it may print.
+	// Forms are the types of its JSON output.
 	Forms []reflect.Type
 }
 
-// A Program knows verbs.
+// A Program defines verbs.
 type Program interface {
-	// Find gives the verb that words begin with, and the words behind it.
+	// Find returns the verb that the words start with, and the remaining words.
 	Find(words []string) (v Verb, rest []string, err error)
-	// Check says what is wrong with the arguments of a verb, without doing anything.
+	// Check validates the arguments of a verb without running it.
 	Check(args []string) error
 }
 
@@ -69,7 +69,7 @@ var fileKeys = []string{"schema", "name", "doc", "verb", "flags", "axes", "zips"
 
 var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*$`)
 
-// Read reads a file and checks all that can be checked before anything runs.
+// Read parses a file and performs all checks that are possible before running.
 func Read(name string, p Program) (*File, error) {
 	text, err := userfile.Read(name, userfile.TextLimit)
 	if err != nil {
@@ -108,7 +108,7 @@ func (f *File) required(r *reader, doc *yaml.Node, entries []entry) error {
 	return nil
 }
 
-// take takes one key of the file.
+// take parses one key of the file.
 func (f *File) take(r *reader, e entry) (err error) {
 	switch e.key {
 	case "schema":
@@ -189,7 +189,7 @@ func (r *reader) axes(n *yaml.Node, what string) (list []axis, err error) {
 	return list, nil
 }
 
-// zips are axes of the same length that advance together.
+// zips parses groups of axes with the same length that advance together.
 func (f *File) zips(r *reader, e entry) error {
 	for _, n := range r.list(e.value) {
 		list, err := r.zipped(n)
@@ -206,7 +206,7 @@ func (f *File) zips(r *reader, e entry) error {
 	return nil
 }
 
-// zipped reads axes whose values may repeat.
+// zipped parses axes whose values may repeat.
 func (r *reader) zipped(n *yaml.Node) (list []axis, err error) {
 	entries, err := r.mapping(n, "a zip", nil)
 	for _, x := range entries {
@@ -244,7 +244,7 @@ func (f *File) seeds(r *reader, e entry) error {
 	return nil
 }
 
-// check holds the file against the verb.
+// check validates the file against the verb.
 func (f *File) check(p Program) (err error) {
 	words := strings.Fields(f.Verb.text)
 	if f.verb, f.rest, err = p.Find(words); err != nil {
@@ -267,7 +267,8 @@ func (f *File) check(p Program) (err error) {
 	return f.checkPlots()
 }
 
-// reserved are flags that a sweep sets itself, or that write what others would overwrite.
+// reserved lists flags that the sweep sets itself, or whose files would be overwritten by other
+// runs.
 var reserved = []string{"json", "seed", "db", "output", "force", "pcap", "record", "waves", "plot", "write", "out", "xunit", "help"}
 
 func (f *File) checkFlag(name string, where position) error {
@@ -312,7 +313,7 @@ func (f *File) checkAxes() error {
 
 var braces = regexp.MustCompile(`\{([^{}]*)\}`)
 
-// texts are all that braces may stand in.
+// texts lists all texts that may contain braces.
 func (f *File) texts() []setting {
 	list := append([]setting{f.Verb}, f.Flags...)
 	for _, zip := range f.Axes {
@@ -350,5 +351,5 @@ func (f *File) axisNames() (names []string) {
 	return names
 }
 
-// column is a name as columns and expressions have it.
+// column is a name as used in columns and expressions.
 func column(name string) string { return strings.ReplaceAll(name, "-", "_") }

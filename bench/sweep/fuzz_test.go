@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A sweep file is refused with its line, or its points can be listed.
+// FuzzFile: a sweep file is refused with its line, or its points can be listed.
 func FuzzFile(f *testing.F) {
 	f.Add([]byte(good))
 	f.Add([]byte("schema: 1\nname: x\nverb: run a\nvalues: {bytes: rows[].bytes}\n"))
@@ -31,7 +31,7 @@ func FuzzFile(f *testing.F) {
 	})
 }
 
-// A damaged rows.csv of --against is an error of configuration.
+// FuzzChanges: a damaged rows.csv of --against is a configuration error.
 func FuzzChanges(f *testing.F) {
 	file, err := parse("good.yaml", []byte(good), fake{})
 	require.NoError(f, err)

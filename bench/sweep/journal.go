@@ -16,9 +16,9 @@ import (
 	"github.com/nicloop/nicloop/bench/journal"
 )
 
-// A Journal keeps the records of runs, a line of JSON each, so that a sweep that was cut short can
-// go on. A run is known again by all that its result depends on: the program, the command and the
-// files that its device names.
+// A Journal stores the records of runs as lines of JSON, so that an interrupted sweep can be
+// resumed. A run is identified by everything that its result depends on: the program, the command,
+// and the files named by its device.
 type Journal struct {
 	program string
 	file    *journal.File
@@ -32,7 +32,7 @@ type journalLine struct {
 	Record  batch.Record `json:"record"`
 }
 
-// OpenJournal opens the file, or makes it. Unless resume, what it has is forgotten.
+// OpenJournal opens or creates the file. Unless resume is set, previous contents are discarded.
 func OpenJournal(name, program string, resume bool) (j *Journal, err error) {
 	j = &Journal{known: map[string]batch.Record{}}
 	if j.program, err = digest(program); err != nil {
@@ -44,7 +44,7 @@ func OpenJournal(name, program string, resume bool) (j *Journal, err error) {
 	return j, nil
 }
 
-// take takes in a line of the file.
+// take parses a line of the file.
 func (j *Journal) take(b []byte) error {
 	var line journalLine
 	if err := json.Unmarshal(b, &line); err != nil {
@@ -58,13 +58,13 @@ func (j *Journal) take(b []byte) error {
 	return nil
 }
 
-// Foreign counts the runs that another program has left.
+// Foreign counts the runs recorded by another program.
 func (j *Journal) Foreign() int { return j.foreign }
 
 // Close closes the file.
 func (j *Journal) Close() error { return j.file.Close() }
 
-// Get gives the record of a point that has passed. What failed is tried again.
+// Get returns the record of a point that passed. Failed runs are repeated.
 func (j *Journal) Get(p *Point) (r batch.Record, ok bool, err error) {
 	key, err := keyOf(p)
 	if err != nil {
@@ -86,13 +86,13 @@ func (j *Journal) Put(p *Point, r batch.Record) error {
 	return j.file.Sync()
 }
 
-// keyOf names a run by all that its result depends on besides the program.
+// keyOf identifies a run by everything that its result depends on besides the program.
 func keyOf(p *Point) (string, error) {
 	key := strings.Join(p.Args, " ")
 	_, query, _ := strings.Cut(p.Device, "?")
 	keys, err := url.ParseQuery(query)
 	if err != nil {
-		return key, nil // the run will complain
+		return key, nil // the run will report it
 	}
 	for _, name := range []string{"params", "src"} {
 		file := keys.Get(name)
@@ -111,7 +111,7 @@ func keyOf(p *Point) (string, error) {
 	return key, nil
 }
 
-// digest hashes a file, or all files of a folder.
+// digest hashes a file, or all files of a directory.
 func digest(name string) (string, error) {
 	h := sha256.New()
 	err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {

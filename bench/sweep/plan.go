@@ -12,19 +12,19 @@ import (
 
 // A Point is one run of a sweep.
 type Point struct {
-	// Args are the whole command, without the program.
+	// Args are the complete command without the program.
 	Args []string
-	// Device and Nodes are where it runs, "" and 0 if the verb knows neither.
+	// Device and Nodes are "" if the verb does not have these flags.
 	Device string
 	Nodes  string
-	Label  string // its point on the axes, without the seed
+	Label  string // point on the axes, without the seed
 	Seed   int64
 
 	cells []cell // of the axes
 }
 
-// Points lists the runs, the last axis first to change and the seed before all. It stops when ctx
-// is done: with many axes, planning can take minutes.
+// Points lists the runs: seeds vary fastest, then the last axis. It stops when ctx is done, because
+// planning with many axes can take minutes.
 func (f *File) Points(ctx context.Context, p Program) ([]Point, error) {
 	if err := f.checkSize(); err != nil {
 		return nil, err
@@ -73,7 +73,7 @@ func (f *File) Points(ctx context.Context, p Program) ([]Point, error) {
 	return list, nil
 }
 
-// checkSize refuses a sweep of more points than any journal could keep, where-conditions or not.
+// checkSize refuses a sweep with more points than a journal could store, regardless of conditions.
 func (f *File) checkSize() error {
 	factors := []int{max(1, f.Seeds)}
 	for _, zip := range f.Axes {
@@ -85,7 +85,7 @@ func (f *File) checkSize() error {
 	return nil
 }
 
-// at is the point at an index of each axis.
+// at returns the point at an index of each axis.
 func (f *File) at(index []int) (pt Point) {
 	for i, zip := range f.Axes {
 		for _, a := range zip {
@@ -94,7 +94,7 @@ func (f *File) at(index []int) (pt Point) {
 	}
 	names := f.axisNames()
 	fill := func(s string) string {
-		for range 4 { // an axis may name another
+		for range 4 { // a value may refer to another axis
 			before := s
 			for i, name := range names {
 				s = strings.ReplaceAll(s, "{"+name+"}", pt.cells[i].text)
@@ -148,7 +148,7 @@ func (f *File) wanted(pt *Point) (bool, error) {
 	return true, nil
 }
 
-// seeded is the point with one of its seeds.
+// seeded returns the point with its k-th seed.
 func (f *File) seeded(pt Point, k int) (Point, error) {
 	pt.Seed, pt.Args = f.First+int64(k), slices.Clone(pt.Args)
 	if f.Seeds > 0 {
@@ -157,14 +157,14 @@ func (f *File) seeded(pt Point, k int) (Point, error) {
 		}
 		pt.Args = append(pt.Args, fmt.Sprintf("--seed=%d", pt.Seed))
 	}
-	if slices.Contains(f.verb.Flags, "db") { // the sweep remembers
+	if slices.Contains(f.verb.Flags, "db") { // the sweep stores the results itself
 		pt.Args = append(pt.Args, "--db=")
 	}
 	pt.Args = append(pt.Args, "--json")
 	return pt, nil
 }
 
-// Test is the name under which a point is remembered.
+// Test is the name of a point in the store of runs.
 func (f *File) Test(pt *Point) string { return strings.TrimSuffix(f.Name+"/"+pt.Label, "/") }
 
 func text(s string) cell { return cell{s, types.UntypedString} }

@@ -11,8 +11,8 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// A plot is a figure of the rows. Rows that differ in their seed alone are one point: the mean,
-// with bars from the least to the most, or over the standard deviation.
+// A plot is a figure of the rows. Rows that differ only in their seed form one point: the mean,
+// with bars from minimum to maximum or of one standard deviation.
 type plot struct {
 	name, kind     string
 	x, y, z        string
@@ -106,12 +106,12 @@ func (f *File) checkPlots() error {
 	return nil
 }
 
-// A spot is where points of different seeds meet.
+// A spot is a point that combines several seeds.
 type spot struct {
 	series, x, y string
 }
 
-// A heap is the values of a spot.
+// A heap holds the values of a spot.
 type heap struct {
 	spot
 	x, y   cell
@@ -119,8 +119,7 @@ type heap struct {
 	seeds  []string
 }
 
-// Figures draws what the file asks for. A plot without a row that has passed is left out, and
-// named.
+// Draw draws the figures of the file. Plots without a passed row are omitted, and listed in empty.
 func (f *File) Draw(t *Table) (figures map[string]*figure.Figure, empty []string, err error) {
 	figures = map[string]*figure.Figure{}
 	for i := range f.Plots {
@@ -212,7 +211,7 @@ func (p *plot) wanted(t *Table, row []cell) (bool, error) {
 	return true, nil
 }
 
-// point is the mean of a heap with its bar.
+// point returns the mean of a heap with its bar.
 func (p *plot) point(h *heap) figure.Point {
 	sum, low, high := 0.0, math.Inf(1), math.Inf(-1)
 	for _, v := range h.values {
@@ -294,7 +293,8 @@ func seriesOf(heaps []*heap) (names []string) {
 	return names
 }
 
-// distinct gives positions on an axis: numbers by size, names in the order of the rows.
+// distinct returns positions on an axis: numbers in ascending order, names in the order of the
+// rows.
 func distinct(heaps []*heap, of func(*heap) cell) (names []string) {
 	var cells []cell
 	numbers := true

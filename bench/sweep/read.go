@@ -12,7 +12,7 @@ import (
 	"go.yaml.in/yaml/v3"
 )
 
-// An Error says what is wrong in a file, and where.
+// An Error describes a mistake in a file and its position.
 type Error struct {
 	File string
 	Line int
@@ -21,10 +21,10 @@ type Error struct {
 
 func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line, e.What) }
 
-// Unwrap makes it an error of configuration.
+// Unwrap classifies it as a configuration error.
 func (e *Error) Unwrap() error { return drivers.ErrConfig }
 
-// A position is where something stands in the file.
+// A position is a line of a file.
 type position struct {
 	file string
 	line int
@@ -46,8 +46,8 @@ type entry struct {
 	value *yaml.Node
 }
 
-// mapping gives the entries of a mapping in their order. Keys must be among known, unless that is
-// nil.
+// mapping returns the entries of a mapping in order. If known is not nil, keys must be listed
+// there.
 func (r *reader) mapping(n *yaml.Node, what string, known []string) (list []entry, err error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, r.at(n).errorf("%s: expected keys with values", what)
@@ -65,7 +65,7 @@ func (r *reader) mapping(n *yaml.Node, what string, known []string) (list []entr
 	return list, nil
 }
 
-// list gives the elements of a list; a single value is a list of one.
+// list returns the elements of a list; a single value is a list of one.
 func (r *reader) list(n *yaml.Node) []*yaml.Node {
 	if n.Kind == yaml.SequenceNode {
 		return n.Content
@@ -73,7 +73,7 @@ func (r *reader) list(n *yaml.Node) []*yaml.Node {
 	return []*yaml.Node{n}
 }
 
-// text takes one value, not a list.
+// text returns a scalar.
 func (r *reader) text(n *yaml.Node, what string) (string, error) {
 	if n.Kind != yaml.ScalarNode || n.Tag == "!!null" {
 		return "", r.at(n).errorf("%s: expected one value", what)
@@ -95,7 +95,7 @@ func (r *reader) texts(n *yaml.Node, what string) (all []string, err error) {
 	return all, nil
 }
 
-// decode takes a number or such.
+// decode decodes a scalar, for example a number.
 func (r *reader) decode(n *yaml.Node, what string, to any) error {
 	if err := n.Decode(to); err != nil {
 		return r.at(n).errorf("%s: %q is no %T", what, n.Value, deref(to))
@@ -115,7 +115,7 @@ func deref(to any) any {
 
 var lineOf = regexp.MustCompile(`line (\d+): `)
 
-// document parses a whole file.
+// document parses a file.
 func (r *reader) document(text []byte) (*yaml.Node, error) {
 	var doc yaml.Node
 	if err := yaml.Unmarshal(text, &doc); err != nil {
@@ -137,7 +137,7 @@ func (r *reader) document(text []byte) (*yaml.Node, error) {
 	return doc.Content[0], nil
 }
 
-// aliased finds what would stand somewhere else than it is written.
+// aliased finds an alias or anchor, whose contents would appear elsewhere than written.
 func aliased(n *yaml.Node) *yaml.Node {
 	if n.Kind == yaml.AliasNode || n.Anchor != "" {
 		return n

@@ -101,7 +101,7 @@ func (p cancelledProgram) Check([]string) error {
 	return nil
 }
 
-// Planning a large sweep ends as soon as it is interrupted.
+// TestPointsCancelled: planning of a large sweep ends as soon as it is interrupted.
 func TestPointsCancelled(t *testing.T) {
 	f, err := parse("good.yaml", []byte(strings.Replace(good, "count: 2", "count: 100000", 1)), fake{})
 	require.NoError(t, err)
@@ -112,7 +112,7 @@ func TestPointsCancelled(t *testing.T) {
 	require.Equal(t, 1, checked)
 }
 
-// TestMistakes: every mistake is told with its line, and with what was meant.
+// TestMistakes: every mistake is reported with its line and a suggestion.
 func TestMistakes(t *testing.T) {
 	for _, c := range []struct{ old, new, want string }{
 		{"axes:", "axs:", `x.yaml:5: unknown key "axs" in a sweep, did you mean "axes"?`},
@@ -163,7 +163,7 @@ func TestMistakes(t *testing.T) {
 	}
 }
 
-// measured is what the fake verb prints at a point.
+// measured is the output of the fake verb at a point.
 func measured(p *Point, seed float64) *batch.Record {
 	text := fmt.Sprintf(`{"schema":"run","cycles":%d,"device":{"hash":"abc"},"rows":[{"bytes":8,"time_us":%g},{"bytes":9,"time_us":2.5}],"nics":[{"stall_cycles":3},{"stall_cycles":7}]}`,
 		7, seed/8+float64(len(p.Label)))
@@ -180,7 +180,7 @@ func TestRows(t *testing.T) {
 		records[i] = measured(&points[i], float64(points[i].Seed))
 	}
 	records[3] = &batch.Record{Exit: 4, Error: "nicloop: rank 3 waits\nfor ever", Machine: "m"}
-	records[4] = nil // not yet
+	records[4] = nil // not finished
 	table, err := f.NewTable(points, records)
 	require.NoError(t, err)
 	rows := table.Strings()
@@ -207,7 +207,7 @@ func TestRows(t *testing.T) {
 	require.ErrorContains(t, err, "good.yaml:23: plot one: several rows at slots 8 with the same seed")
 }
 
-// TestDeviceAxis: the device of a row stands in it once.
+// TestDeviceAxis: a row contains its device only once.
 func TestDeviceAxis(t *testing.T) {
 	text := strings.Replace(strings.Replace(good, "flags: {device: 'model:?x={nodes}'}", "flags: {}", 1), "  what: [a, b]", "  what: [a, b]\n  device: ['rtl:', 'ideal:']", 1)
 	f, err := parse("x.yaml", []byte(text), fake{})
@@ -275,7 +275,7 @@ func TestChanges(t *testing.T) {
 	require.ErrorContains(t, err, "has no column nodes")
 }
 
-// TestJournal: whatever of the file a kill leaves, what was whole is known again, and nothing else.
+// TestJournal: complete lines of a truncated journal are recovered, and nothing else.
 func TestJournal(t *testing.T) {
 	f, err := parse("good.yaml", []byte(good), fake{})
 	require.NoError(t, err)

@@ -10,21 +10,21 @@ import (
 	"github.com/nicloop/nicloop/bench/batch"
 )
 
-// A Table is what a sweep measured: rows in the order of the file.
+// A Table holds the measurements of a sweep: rows in the order of the file.
 type Table struct {
 	Columns []string
-	Keys    int // the first columns, which say where a row stands
+	Keys    int // number of leading columns that identify a row
 	rows    [][]cell
 }
 
-// Status of a run, as the memory of runs has it.
+// Status of a run, as in the store of runs.
 const (
 	Passed = "PASS"
 	Failed = "FAIL"
 	Hung   = "HANG"
 )
 
-// StatusOf says how a run ended: exit code 4 of nicloop is a hang.
+// StatusOf returns the status of a run: exit code 4 of nicloop is a hang.
 func StatusOf(r *batch.Record) string {
 	switch {
 	case r.Exit == 0 && r.Result != nil:
@@ -35,7 +35,7 @@ func StatusOf(r *batch.Record) string {
 	return Failed
 }
 
-// Header are the columns of a file.
+// header returns the columns of a file.
 func (f *File) header() (names []string, keys int) {
 	for _, n := range f.axisNames() {
 		names = append(names, column(n))
@@ -53,7 +53,8 @@ func (f *File) header() (names []string, keys int) {
 	return append(names, f.fixed()...), keys
 }
 
-// fixed are the columns that every row ends with. The device stands once: as an axis, if it is one.
+// fixed returns the columns at the end of every row. The device appears only once: as an axis, if
+// it is one.
 func (f *File) fixed() []string {
 	if !slices.Contains(f.axisNames(), "device") {
 		return fixedColumns
@@ -61,7 +62,7 @@ func (f *File) fixed() []string {
 	return slices.DeleteFunc(slices.Clone(fixedColumns), func(name string) bool { return name == "device" })
 }
 
-// NewTable makes a table of records, of which those that there are not yet are nil.
+// NewTable builds a table of records; missing records are nil.
 func (f *File) NewTable(points []Point, records []*batch.Record) (*Table, error) {
 	t := &Table{}
 	t.Columns, t.Keys = f.header()
@@ -78,7 +79,7 @@ func (f *File) NewTable(points []Point, records []*batch.Record) (*Table, error)
 	return t, nil
 }
 
-// Rows are those of one run.
+// Rows returns the rows of one run.
 func (f *File) Rows(pt *Point, r *batch.Record) ([][]cell, error) {
 	status := StatusOf(r)
 	values := [][]cell{make([]cell, len(f.Values))}
@@ -116,7 +117,7 @@ func (f *File) Rows(pt *Point, r *batch.Record) ([][]cell, error) {
 	return rows, nil
 }
 
-// derive evaluates the derived columns of a row; one that needs an empty one is empty.
+// derive evaluates the derived columns of a row; a column that depends on an empty one is empty.
 func (f *File) derive(row []cell) (more []cell, err error) {
 	columns, _ := f.header()
 	s := scope{}
@@ -142,7 +143,7 @@ func (f *File) derive(row []cell) (more []cell, err error) {
 	return more, nil
 }
 
-// Strings are the rows as text.
+// Strings returns the rows as text.
 func (t *Table) Strings() [][]string {
 	list := make([][]string, len(t.rows))
 	for i, row := range t.rows {
@@ -153,7 +154,7 @@ func (t *Table) Strings() [][]string {
 	return list
 }
 
-// Figures are the numbers of one run, by the names of their columns.
+// Figures returns the numbers of one run by column name.
 func (f *File) Figures(rows [][]cell) (list []Figure) {
 	columns, keys := f.header()
 	for k, row := range rows {
@@ -172,13 +173,13 @@ func (f *File) Figures(rows [][]cell) (list []Figure) {
 	return list
 }
 
-// A Figure is a number that a run measured.
+// A Figure is a number measured by a run.
 type Figure struct {
 	Name  string
 	Value float64
 }
 
-// Hardware finds the hash of what was measured in any document that has one.
+// Hardware returns the hardware hash of any document that contains one.
 func Hardware(text json.RawMessage) string {
 	var doc struct {
 		Device json.RawMessage `json:"device"`
@@ -205,7 +206,7 @@ func Hardware(text json.RawMessage) string {
 	return "unknown"
 }
 
-// Cycles are those that a document says the run took, or 0.
+// Cycles returns the cycles of a run according to its document, or 0.
 func Cycles(text json.RawMessage) uint64 {
 	var doc struct {
 		Cycles uint64 `json:"cycles"`
@@ -216,7 +217,7 @@ func Cycles(text json.RawMessage) uint64 {
 	return doc.Cycles
 }
 
-// Exactness says what numbers of a device are worth.
+// Exactness classifies the accuracy of measurements on a device.
 func Exactness(device string) string {
 	scheme, query, _ := strings.Cut(device, ":")
 	switch {

@@ -15,9 +15,9 @@ import (
 	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
-// A value is a column with what it shows of a document: a path such as
-// rows[].flow_control.credit_packets. Each list with [] gives as many rows as it has elements; sum,
-// min, max or mean of a path makes one number of all.
+// A value is a column that extracts a path such as rows[].flow_control.credit_packets from a
+// document. Each list with [] yields one row per element; sum, min, max or mean of a path combines
+// all elements to one number.
 type value struct {
 	name  string
 	where position
@@ -25,7 +25,7 @@ type value struct {
 	path  path
 }
 
-// A path is keys; those that end in [] are lists, of which each element counts.
+// A path is a list of keys; a key that ends in [] is a list, of which every element counts.
 type path []string
 
 var foldShape = regexp.MustCompile(`^(sum|min|max|mean)\((.+)\)$`)
@@ -47,7 +47,7 @@ func (r *reader) values(e entry) (list []value, err error) {
 	return list, err
 }
 
-// lists are the paths of the lists within it, the outermost first.
+// lists returns the paths of the lists within it, outermost first.
 func (p path) lists() (all []string) {
 	for i, key := range p {
 		if strings.HasSuffix(key, "[]") {
@@ -82,7 +82,7 @@ func (f *File) checkValues() error {
 			deepest = lists
 		}
 	}
-	s := scope{} // any numbers will do to see whether columns are there
+	s := scope{} // any numbers suffice to check that the columns exist
 	for _, n := range names {
 		s[n] = cell{"1", types.UntypedInt}
 	}
@@ -100,7 +100,7 @@ func (f *File) checkValues() error {
 	return nil
 }
 
-// fixedColumns stand in every row.
+// fixedColumns are part of every row.
 var fixedColumns = []string{"status", "device", "hardware_hash", "exactness", "machine", "error"}
 
 func checkColumn(name string, where position, taken []string) error {
@@ -113,7 +113,7 @@ func checkColumn(name string, where position, taken []string) error {
 	return nil
 }
 
-// check follows the path through the types of what the verb prints.
+// check follows the path through the types of the verb's output.
 func (v *value) check(forms []reflect.Type, taken []string) error {
 	if err := checkColumn(v.name, v.where, taken); err != nil {
 		return err
@@ -172,7 +172,7 @@ func (v *value) follow(t reflect.Type) error {
 	return nil
 }
 
-// keysOf collects the keys that a type has in JSON.
+// keysOf collects the JSON keys of a type.
 func keysOf(t reflect.Type, to map[string]reflect.Type) {
 	if t.Kind() != reflect.Struct {
 		return
@@ -189,7 +189,7 @@ func keysOf(t reflect.Type, to map[string]reflect.Type) {
 	}
 }
 
-// extract gives the values of all rows of a document, each in the order of f.Values.
+// extract returns the values of all rows of a document, each in the order of f.Values.
 func (f *File) extract(text json.RawMessage) ([][]cell, error) {
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.UseNumber()
@@ -226,8 +226,8 @@ func (f *File) extract(text json.RawMessage) ([][]cell, error) {
 	return rows, nil
 }
 
-// descend follows a path; at says which element of each list. With whole the last list is given
-// itself.
+// descend follows a path; at selects an element of each list. If whole is set, the last list itself
+// is returned.
 func descend(v any, p path, at map[string]int, whole bool) any {
 	for i, part := range p {
 		key, isList := strings.CutSuffix(part, "[]")

@@ -1,18 +1,17 @@
-// Package tune measures the algorithms of host's collectives and makes the table that chooses among
-// them.
+// Package tune measures the algorithms of host's collectives and generates the table by which host
+// chooses among them.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Every algorithm of every collective is measured as IMB measures (package imb): a barrier
-//     before each repetition, roots that change, every byte verified. Times are simulated, so the
-//     same [Options] give the same [Report].
-//   - The table of a report names for each class of ranks and bytes the fastest algorithm among
-//     those that a rank may choose by itself ([host.Collective.Fits]).
-//   - [Report.Slower] lists what the table in host has that is slower than everybody talking to
-//     everybody directly.
+//   - Every algorithm of every collective is measured as in IMB (package imb): a barrier before each
+//     repetition, rotating roots, every byte verified. Times are simulated, so the same [Options] give
+//     the same [Report].
+//   - For each class of ranks and bytes, the table of a report contains the fastest algorithm among
+//     those that a rank may choose locally ([host.Collective.Fits]).
+//   - [Report.Slower] lists entries of host's table that are slower than the linear algorithm.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Give it a device whose cycles are the RTL's, such as model:. Host work takes time by
-//     [host.DefaultCost]; the combining of a reduction takes none.
+//   - Use a device with the RTL's cycles, such as model:. Host work takes time by [host.DefaultCost];
+//     the computation of reductions takes none.
 package tune

@@ -8,21 +8,21 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// Options say what is measured.
+// Options configure the measurements.
 type Options struct {
 	Device      string
-	Ranks       []int // of worlds with a process per node
-	Sizes       []int // as IMB counts them
+	Ranks       []int // of worlds with one process per node
+	Sizes       []int // as counted by IMB
 	Collectives []host.Collective
 	Progress    func(done, of int)
 }
 
-// Default measures what the table in host was made from. A message of 40 bytes is the longest of
-// one packet, one of 96 of two.
+// Default is the configuration from which host's table was generated. A message of 40 bytes is the
+// longest that fits one packet, one of 96 bytes two.
 func Default() Options {
 	o := Options{Device: "model:", Ranks: []int{2, 3, 4, 5, 6, 7, 8, 9, 10, 11, 12, 13, 14, 15, 16, 20, 24, 32, 48, 64}, Sizes: []int{8, 40, 96, 256, 1024, 2048, 4096, 16384, 65536}}
 	for _, k := range host.Collectives() {
-		if len(k.Algorithms()) > 1 && k != host.Alltoallv { // whose ranks do not know what bytes to choose by
+		if len(k.Algorithms()) > 1 && k != host.Alltoallv { // its ranks lack the byte count that the choice depends on
 			o.Collectives = append(o.Collectives, k)
 		}
 	}
@@ -35,21 +35,22 @@ type Point struct {
 	Ranks      int     `json:"ranks"`
 	Bytes      int     `json:"bytes"`
 	Algorithm  string  `json:"algorithm"`
-	Micros     float64 `json:"t_max_us"` // until the last rank is done
+	Micros     float64 `json:"t_max_us"` // until the last rank has finished
 
 	kind host.Collective
 }
 
-// A Report is all that was measured: by collective, ranks and bytes, the linear algorithm first.
+// A Report holds all measurements by collective, ranks and bytes, with the linear algorithm first.
 type Report struct {
 	Device string  `json:"device"`
 	Points []Point `json:"points"`
 }
 
-// mostBytes of all ranks together in one call: more says nothing new and takes hours.
+// mostBytes limits the bytes of all ranks in one call: larger calls take hours and give no new
+// information.
 const mostBytes = 1 << 20
 
-// Run measures.
+// Run performs the measurements.
 func Run(ctx context.Context, o Options) (*Report, error) {
 	rep := &Report{Device: o.Device}
 	var jobs []Point
@@ -75,7 +76,7 @@ func Run(ctx context.Context, o Options) (*Report, error) {
 	return rep, nil
 }
 
-// measure takes one algorithm among so many ranks at all sizes for which a rank might choose it.
+// measure measures one algorithm at all sizes for which a rank might choose it.
 func (o *Options) measure(ctx context.Context, job Point) (points []Point, err error) {
 	c := imb.Default()
 	c.Run.Device, c.Run.Nodes, c.Run.Procs = o.Device, job.Ranks, 1

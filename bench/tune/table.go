@@ -12,21 +12,21 @@ import (
 	"github.com/nicloop/nicloop/host"
 )
 
-// near: an algorithm that is this close to the fastest stays, so that the table does not change its
-// mind for nothing. safe: the fastest must beat the linear one by so much, for a row also stands
-// for numbers and sizes that nobody measured.
+// near: an algorithm within this factor of the fastest is kept, so that the table is stable. safe:
+// the fastest algorithm must beat the linear one by this factor, because a row also applies to
+// ranks and sizes that were not measured.
 const (
 	near = 1.01
 	safe = 1.05
 )
 
-// A row is a line of the table: up to so many ranks and bytes, 0 for any.
+// A row is a line of the table: an upper limit of ranks and bytes; 0: none.
 type row struct {
 	ranks, bytes int
 	algorithm    string
 }
 
-// group is the points of one collective, number of ranks and size.
+// group holds the points of one collective, number of ranks and size.
 type group struct {
 	kind         host.Collective
 	ranks, bytes int
@@ -48,7 +48,7 @@ func (rep *Report) groups() (list []group) {
 	return list
 }
 
-// best is the fastest of those that are allowed; keep stays if it is near.
+// best returns the fastest allowed algorithm, or keep if that is near.
 func (g *group) best(keep string, allowed func(name string) bool) string {
 	least, name := math.Inf(1), ""
 	for _, p := range g.points {
@@ -62,7 +62,7 @@ func (g *group) best(keep string, allowed func(name string) bool) string {
 	return name
 }
 
-// beatsLinear tells whether an algorithm is faster than the linear one, by a factor.
+// beatsLinear reports whether an algorithm is faster than the linear one by a factor.
 func (g *group) beatsLinear(name string, factor float64) bool {
 	t, ok := g.of(name)
 	line, _ := g.of(host.Linear)
@@ -78,8 +78,8 @@ func (g *group) of(name string) (micros float64, ok bool) {
 	return 0, false
 }
 
-// rows makes the table of a collective. Each measured number of ranks stands for all up to the next
-// one, each size for all above the one before.
+// rows generates the table of a collective. A measured number of ranks applies up to the next one,
+// a measured size to all above the previous one.
 func (rep *Report) rows(kind host.Collective) (rows []row) {
 	var groups []group
 	for _, g := range rep.groups() {
@@ -95,11 +95,11 @@ func (rep *Report) rows(kind host.Collective) (rows []row) {
 			upTo = rest[0].ranks - 1
 		}
 		if upTo == class[0].ranks {
-			next = nil // nobody in between
+			next = nil // no number in between
 		}
 		made := classRows(class, next, upTo)
 		if k := len(rows) - len(made); k >= 0 && sameChoices(rows[k:], made) && (k == 0 || rows[k-1].ranks != rows[k].ranks) {
-			rows = rows[:k] // the class before chose alike
+			rows = rows[:k] // same choices as the previous class
 		}
 		rows = append(rows, made...)
 		groups = rest
@@ -107,7 +107,7 @@ func (rep *Report) rows(kind host.Collective) (rows []row) {
 	return rows
 }
 
-// sameRanks is how many of the first groups are of one number of ranks.
+// sameRanks is the number of leading groups with one number of ranks.
 func sameRanks(groups []group) (n int) {
 	for n < len(groups) && groups[n].ranks == groups[0].ranks {
 		n++
@@ -119,8 +119,8 @@ func sameChoices(a, b []row) bool {
 	return slices.EqualFunc(a, b, func(x, y row) bool { return x.bytes == y.bytes && x.algorithm == y.algorithm })
 }
 
-// classRows are those of one number of ranks, which stands for all below that of next. Numbers that
-// are no power of two fall through to the second choice.
+// classRows returns the rows of one number of ranks, which apply to all numbers below that of next.
+// Numbers that are not a power of two use the second choice.
 func classRows(groups, next []group, upTo int) (rows []row) {
 	odd := func(name string) bool { return groups[0].kind.Fits(name, 3, 0) }
 	first, second := "", ""
@@ -151,7 +151,7 @@ func sameNames(rows []row, names []string) bool {
 	return slices.EqualFunc(rows, names, func(r row, name string) bool { return r.algorithm == name })
 }
 
-// WriteTable prints the rows as host/table.go has them.
+// WriteTable prints the rows in the format of host/table.go.
 func (rep *Report) WriteTable(w io.Writer) {
 	for _, kind := range rep.kinds() {
 		fmt.Fprintf(w, "\t%s: {\n", title(kind))
@@ -179,7 +179,7 @@ func (rep *Report) kinds() (list []host.Collective) {
 	return list
 }
 
-// A Slower is a choice of the table in host that takes longer than the linear algorithm.
+// A Slower is an entry of host's table that is slower than the linear algorithm.
 type Slower struct {
 	Collective string  `json:"collective"`
 	Ranks      int     `json:"ranks"`
@@ -188,7 +188,7 @@ type Slower struct {
 	Ratio      float64 `json:"ratio"` // of its time to that of the linear one
 }
 
-// Slower lists the choices that take more than so many times what the linear algorithm takes.
+// Slower lists the choices that take more than ratio times as long as the linear algorithm.
 func (rep *Report) Slower(ratio float64) (list []Slower) {
 	for _, g := range rep.groups() {
 		name := g.kind.Choice(g.ranks, g.bytes)
@@ -201,7 +201,7 @@ func (rep *Report) Slower(ratio float64) (list []Slower) {
 	return list
 }
 
-// Write prints the times, a line for each size, with a star beside what the table in host chooses.
+// Write prints the times, one line per size, and marks the choices of host's table with a star.
 func (rep *Report) Write(w io.Writer) {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, g := range rep.groups() {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// What the table chooses is never over 2 % slower than everybody talking to everybody directly;
-// also for numbers of ranks that it was not made from.
+// TestChoicesAreNoSlowerThanLinear: the choices of the table are at most 2 % slower than the linear
+// algorithm, also for numbers of ranks that were not measured.
 func TestChoicesAreNoSlowerThanLinear(t *testing.T) {
 	o := Default()
 	o.Ranks, o.Sizes = []int{2, 3, 4, 6, 10, 16}, []int{8, 40, 256, 1024, 2048, 8192}
@@ -27,8 +27,8 @@ func point(k host.Collective, ranks, bytes int, name string, micros float64) Poi
 	return Point{Collective: k.String(), Ranks: ranks, Bytes: bytes, Algorithm: name, Micros: micros, kind: k}
 }
 
-// Classes of ranks and sizes that choose alike are one; what wants a power of two has a second
-// choice behind it, but not where its class has no other number of ranks.
+// TestRowsOfTheTable: classes of ranks and sizes with the same choice are merged. An algorithm for
+// powers of two is followed by a second choice, unless its class has no other numbers of ranks.
 func TestRowsOfTheTable(t *testing.T) {
 	rep := &Report{}
 	for _, ranks := range []int{2, 4, 8, 16} {
