@@ -2,13 +2,13 @@ package vtime
 
 import "github.com/nicloop/nicloop/drivers"
 
-// A Worker does what a process does while it waits: it tells whether that is done and, if
+// A Worker performs a process's work while it waits. Work reports whether the wait is over and, if
 // not, until when there is nothing to do unless something arrives.
 type Worker = interface {
 	Work() (done bool, until drivers.Time)
 }
 
-// Attend is what a process does that waits for something in a loop of its own:
+// Attend is equivalent to this loop in a waiting process:
 //
 //	for {
 //		done, until := w.Work()
@@ -21,9 +21,9 @@ type Worker = interface {
 //		}
 //	}
 //
-// but the loop of its node has w work, and the process is resumed only when that is done: a
-// switch to a process and back costs more than most of what there is to do. Hence Work
-// must not wait: it may post (Room says how much), spend and wake.
+// However, the loop of its node calls w.Work, and the process is resumed only when the work is
+// done: a coroutine switch costs more than most of the work. Work must therefore not wait. It may
+// post (Room reports how much), spend and wake.
 func (p *Proc) Attend(w Worker, look drivers.Time) {
 	if p.aborted {
 		return
@@ -35,8 +35,8 @@ func (p *Proc) Attend(w Worker, look drivers.Time) {
 	p.worker = nil
 }
 
-// attend goes on with what the process attends to. It tells whether that is done; if
-// not, the process is parked.
+// attend continues the work of an attending process. It reports whether the work is done; if not,
+// the process is parked.
 func (p *Proc) attend() bool {
 	if p.slept {
 		p.slept = false

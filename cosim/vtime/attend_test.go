@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A receiver takes packets off the mailbox of a process and notes when it found them.
+// A receiver takes packets from the mailbox of a process and records when it found them.
 type receiver struct {
 	p     *Proc
 	taken uint32
@@ -42,8 +42,8 @@ func (w worker) Work() (bool, drivers.Time) { return w() }
 
 const attended, lookTime = 200, 10 * ns
 
-// receive runs a receiver beside a sender that pauses now and then, and one that only
-// spends time, so that somebody else is often to run first.
+// receive runs a receiver beside a sender that pauses from time to time, and a process that only
+// spends time, so that another process often has to run first.
 func receive(t *testing.T, wait func(r *receiver)) (r *receiver, end drivers.Time) {
 	k, procs := world(t, Config{PIOWrite: 40 * ns, RegWrite: 20 * ns, Wake: 60 * ns, PIODepth: 8})
 	r = &receiver{p: procs[1]}
@@ -68,8 +68,8 @@ func receive(t *testing.T, wait func(r *receiver)) (r *receiver, end drivers.Tim
 	return r, k.Now()
 }
 
-// TestAttendIsTheLoop: what a process attends to happens when it would have in the
-// process itself.
+// TestAttendIsTheLoop: the work of an attending process happens at the same times as in an explicit
+// loop.
 func TestAttendIsTheLoop(t *testing.T) {
 	for name, until := range map[string]func(p *Proc) drivers.Time{
 		"forever":  func(*Proc) drivers.Time { return drivers.Never },

@@ -6,7 +6,7 @@ import (
 	"time"
 )
 
-// A barrier lets all go on when all have come.
+// A barrier releases all threads when the last one has arrived.
 type barrier struct {
 	_     [64]byte
 	come  atomic.Int32
@@ -15,8 +15,8 @@ type barrier struct {
 	_     [64]byte
 }
 
-// wait comes back when n have come, the last of which does something before. It tells
-// whether they have: it also comes back when something is broken.
+// wait returns when n threads have arrived; the last one calls last before. It returns false if
+// broken is set instead.
 func (b *barrier) wait(n int, w wait, broken *atomic.Bool, last func()) bool {
 	round := b.round.Load()
 	if int(b.come.Add(1)) == n {
@@ -35,28 +35,28 @@ func (b *barrier) wait(n int, w wait, broken *atomic.Bool, last func()) bool {
 }
 
 const (
-	mostLooks = 1 << 16 // some 50 microseconds, ten times what most waits take
+	mostLooks = 1 << 16 // about 50 microseconds, ten times as long as most waits
 	fewLooks  = 1 << 10
-	vain      = 4  // waits in a row that looked so long in vain: then the threads share a core
-	yields    = 16 // offers of a core, one of which is to other goroutines
+	vain      = 4  // consecutive long waits after which threads share a core
+	yields    = 16 // yields between two calls of the Go scheduler
 	long      = 500 * time.Microsecond
 	nap       = 50 * time.Microsecond
 )
 
-// A wait is one of a thread for others.
+// A wait is the wait of a thread for others.
 type wait struct {
 	l     *loop
 	looks int
 	since time.Time
-	long  bool // others have the core of who is waited for
+	long  bool // the awaited thread seems to have no core
 }
 
-// pause is what one does who has looked in vain. What threads wait for is a few microseconds away,
-// so they look: waking up takes longer, and makes others wait. But when there is less than a core
-// for each, the one that is waited for needs it more. So whoever has looked for long sleeps; and
-// when that happens time and again, the threads share a core, and each soon offers it to the other
-// (sched_yield). Only then: a fair scheduler counts every offer against a thread, and lets the next
-// that turns up, if only for a moment, have the core for milliseconds.
+// pause is called after an unsuccessful check. Threads usually wait for a few microseconds, so they
+// spin: sleeping and waking takes longer and delays others. With less than a core per thread,
+// however, the awaited thread needs the core more. A thread that has spun for long therefore
+// sleeps. If that happens repeatedly, the threads share a core, and each soon yields to the other
+// (sched_yield). This is the last resort: a fair scheduler counts every yield against a thread, and
+// lets the next runnable thread have the core for milliseconds.
 func (w *wait) pause() {
 	i := w.looks - w.l.patience()
 	w.looks++
@@ -75,7 +75,7 @@ func (w *wait) pause() {
 	}
 }
 
-// over: what was waited for has come.
+// over ends a successful wait.
 func (w *wait) over() {
 	switch {
 	case w.looks > w.l.patience():
@@ -85,7 +85,7 @@ func (w *wait) over() {
 	}
 }
 
-// patience is how often a thread looks before it offers its core.
+// patience is the number of checks before a thread yields its core.
 func (l *loop) patience() int {
 	if l.vain < vain {
 		return mostLooks

@@ -9,55 +9,56 @@ import (
 	"time"
 )
 
-// A crew decides who does the windows of a meeting: a thread for each loop, together, or one alone.
-// Two threads need two cores, at the same time: where other work wants them, a thread waits most of
-// the time for one that does not run. Whether that is so can only be measured, so now and then the
-// other way is tried, and the better kept. What is compared is the time per cycle and per event, of
-// which there are as many either way: the median of some slices, since one in which the machine did
-// something else says nothing. It decides on nothing but who works.
+// A crew decides who simulates the windows of a meeting: one thread per loop (together), or one
+// thread alone. Several threads need several cores at the same time; if other work occupies those,
+// a thread mostly waits for another one that is not running. This can only be measured, so the
+// other mode is tried from time to time and the faster one is kept. The criterion is the time per
+// cycle and event, whose number is the same in both modes: the median of several slices, because
+// single slices may be disturbed. The crew never affects results of the simulation.
 type crew struct {
 	together bool
-	trial    int           // slices left to a trial of this way; the other was the better when last measured
-	rest     time.Duration // that the better way has before the other is tried
-	backoff  time.Duration // rest, in durations of the trial before
+	trial    int           // slices left in a trial of the current mode; the other mode was better when last measured
+	rest     time.Duration // time before the other mode is tried
+	backoff  time.Duration // rest, in durations of the last trial
 	paces    [2]paces
 	began    time.Time
 	ends     time.Time
-	done     uint64        // when it began
-	used     time.Duration // processor time, then
+	done     uint64        // work done when the slice began
+	used     time.Duration // CPU time when the slice began
 	starved  bool          // the slice got less than a core
-	windows  uint64        // since it began
+	windows  uint64        // since the slice began
 	script   script
-	most     uint64 // windows of the slice, if there is a script
+	most     uint64 // windows of the slice, if scripted
 }
 
-// A script says instead who has the next slice, and how many windows.
+// A script determines the mode of the next slice and its number of windows, instead of
+// measurements.
 type script func() (together bool, windows uint64)
 
 const (
-	slice      = 4 * time.Millisecond // time between two looks at the pace
-	glance     = 32                   // windows between two looks at the clock
-	tried      = 4                    // slices of a trial; the first finds cold caches and does not count
-	recent     = 5                    // slices of which the median is taken
-	gain       = 1.1                  // how much faster threads together must be: they take more of the machine
-	backoff    = 4                    // soon again: what was so bad may be over
+	slice      = 4 * time.Millisecond // time between two measurements
+	glance     = 32                   // windows between two reads of the clock
+	tried      = 4                    // slices of a trial; the first has cold caches and does not count
+	recent     = 5                    // number of slices of the median
+	gain       = 1.1                  // minimum speed-up of threads together, because they use more of the machine
+	backoff    = 4                    // short, because the disturbance may be temporary
 	backoffMax = 64
-	event      = 8  // takes as long as so many cycles of a part, more or less
-	idle       = 64 // cycles, of those that are passed over together
+	event      = 8  // cost of an event, in cycles of a part
+	idle       = 64 // cost limit of skipped cycles
 )
 
-// A pace is how long a slice took, and for how much.
+// A pace is the duration of a slice and the work done in it.
 type pace struct {
 	took time.Duration
 	done uint64
 }
 
-// slower tells whether the same takes more than a multiple of another pace.
+// slower reports whether the same work takes more than a multiple of the time.
 func (p pace) slower(than pace, times float64) bool {
 	return float64(p.took)*float64(than.done) > float64(than.took)*float64(p.done)*times
 }
 
-// paces are those of the last slices of a way.
+// paces are those of the last slices of a mode.
 type paces struct {
 	n    int
 	last [recent]pace
@@ -68,7 +69,7 @@ func (p *paces) add(x pace) {
 	p.n++
 }
 
-// median of none is a pace that nothing is slower than.
+// median returns the fastest possible pace if there are none.
 func (p *paces) median() pace {
 	n := min(p.n, recent)
 	if n == 0 {
@@ -91,14 +92,14 @@ func newCrew() crew {
 
 var forced atomic.Pointer[uint64]
 
-// ForceSwitches is for tests, for which no machine is busy enough: kernels that are made before
-// undo is called change between one thread and all after windows drawn from a seed.
+// ForceSwitches is for tests, where no machine is busy enough: kernels created before undo is
+// called switch between one thread and several after windows drawn from a seed.
 func ForceSwitches(seed uint64) (undo func()) {
 	before := forced.Swap(&seed)
 	return func() { forced.Store(before) }
 }
 
-// shuffled is a script of short slices, and some long ones.
+// shuffled returns a script of mostly short slices.
 func shuffled(seed uint64) script {
 	rnd := rand.New(rand.NewPCG(seed, 0))
 	return func() (together bool, windows uint64) {
@@ -106,7 +107,7 @@ func shuffled(seed uint64) script {
 	}
 }
 
-// begin begins a slice, when so much is done.
+// begin starts a slice; done is the work so far.
 func (c *crew) begin(threads int, done uint64) {
 	c.done, c.windows = done, 0
 	c.began, c.used = time.Now(), used()
@@ -119,7 +120,7 @@ func (c *crew) begin(threads int, done uint64) {
 	}
 }
 
-// due tells, after every window, whether the slice is over.
+// due reports after every window whether the slice is over.
 func (c *crew) due() bool {
 	c.windows++
 	if c.script != nil {
@@ -128,7 +129,7 @@ func (c *crew) due() bool {
 	return c.windows%glance == 0 && time.Now().After(c.ends)
 }
 
-// change ends a slice that took so long and in which so much was done, and tells who has the next.
+// change ends a slice, given its duration and the work so far, and chooses the mode of the next.
 func (c *crew) change(took time.Duration, done uint64) {
 	if c.trial != tried {
 		c.pace(c.together).add(pace{took, done})
@@ -140,7 +141,7 @@ func (c *crew) change(took time.Duration, done uint64) {
 		return
 	}
 	c.rest -= took
-	if !c.together && c.starved && c.rest <= 0 { // then there are no two cores
+	if !c.together && c.starved && c.rest <= 0 { // there are no two cores available
 		c.rest = took
 	}
 	if c.rest <= 0 || c.together && !c.paysOff() {
@@ -161,7 +162,7 @@ func (c *crew) judge() {
 	c.rest = took * c.backoff
 }
 
-// paysOff tells whether threads together are enough faster than one.
+// paysOff reports whether threads together are sufficiently faster than one.
 func (c *crew) paysOff() bool { return c.paces[0].median().slower(c.paces[1].median(), gain) }
 
 func (c *crew) pace(together bool) *paces {

@@ -10,12 +10,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// always is a script of one slice.
+// always is a script of a single slice.
 func always(together bool) script {
 	return func() (bool, uint64) { return together, math.MaxUint64 }
 }
 
-// scripts are those of several parts; each says with what it is run again.
+// scripts runs f with several scripts of random seeds, and reports how to repeat a failure.
 func scripts(t *testing.T, seeds int, f func(script)) {
 	const variable = "VTIME_SEED"
 	first := uint64(time.Now().UnixNano()) % 1e6
@@ -40,12 +40,12 @@ func scripts(t *testing.T, seeds int, f func(script)) {
 	}
 }
 
-// TestSwitchesChangeNothing: one goes on alone, or all together, from any window on.
+// TestSwitchesChangeNothing: the mode may change after any window.
 func TestSwitchesChangeNothing(t *testing.T) {
 	run := func(parts int, s script) (seen []string) {
 		c := newCrowd(t, 5, parts, 0)
 		c.follow(s)
-		for range 2 { // the second begins with whoever ended the first
+		for range 2 { // the second run starts in the mode in which the first ended
 			require.NoError(t, c.k.Run(c.chat))
 			seen = append(seen, c.state()...)
 		}
@@ -61,16 +61,15 @@ func TestSwitchesChangeNothing(t *testing.T) {
 	})
 }
 
-// a machine on which one thread, and threads together, take so long for the same; of so many slices
-// one takes stall longer.
+// machine models the time of a slice for one thread and for threads together. One of every slices
+// takes stall longer.
 type machine struct {
 	alone, together time.Duration
 	every           int
 	stall           time.Duration
 }
 
-// drive gives a crew slices on a machine, and tells how much longer it takes than the better way
-// would.
+// drive runs a crew on a machine and returns its time relative to the better mode.
 func (m machine) drive(c *crew, slices int) float64 {
 	var took, best time.Duration
 	for i := range slices {
@@ -82,7 +81,7 @@ func (m machine) drive(c *crew, slices int) float64 {
 		took += n * each
 		best += n * min(m.alone, m.together)
 		late := time.Duration(0)
-		if m.every > 0 && i%m.every == 0 { // either way would have had it
+		if m.every > 0 && i%m.every == 0 { // in either mode
 			late = m.stall
 		}
 		c.change(n*each+late, uint64(n))
@@ -90,7 +89,7 @@ func (m machine) drive(c *crew, slices int) float64 {
 	return float64(took) / float64(best)
 }
 
-// TestTheBetterWayIsKept: what is tried costs little, and a machine that changes is noticed.
+// TestTheBetterWayIsKept: trials cost little, and a change of the machine is detected.
 func TestTheBetterWayIsKept(t *testing.T) {
 	quiet := machine{alone: 100 * time.Microsecond, together: 60 * time.Microsecond}
 	equal := machine{alone: 100 * time.Microsecond, together: 99 * time.Microsecond}
@@ -110,9 +109,8 @@ func TestTheBetterWayIsKept(t *testing.T) {
 	require.True(t, c.together)
 }
 
-// TestStallsDecideNothing: now and then the machine does something else for as long as many slices,
-// whoever works. That costs the better way nothing beyond it, wherever it falls: into the first
-// slice of a trial, or any other.
+// TestStallsDecideNothing: periodic stalls that last as long as many slices, in either mode. They
+// cost the better mode no more than their own time, regardless of the slice in which they occur.
 func TestStallsDecideNothing(t *testing.T) {
 	for every := 3; every < 40; every++ {
 		m := machine{alone: 100 * time.Microsecond, together: 60 * time.Microsecond, every: every, stall: 50 * time.Millisecond}

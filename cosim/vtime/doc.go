@@ -1,29 +1,28 @@
-// Package vtime runs ranks as coroutines over the simulated time of a
-// drivers.Timed system.
+// Package vtime runs ranks as coroutines over the simulated time of a drivers.Timed system.
 //
-// # What it promises
+// # Guarantees
 //
-//   - One kernel owns time. A process runs at its own local time, which may lie
-//     ahead of the hardware's as long as it only posts writes (they carry their
-//     time); it falls back in step when it must see that something is absent.
-//   - What a process does in a loop while it waits ([Proc.Attend]) is done without resuming
-//     it, at the times at which it would have been done.
-//   - Ties break by (time, order of scheduling). The same programs give the same
-//     calls to the system, hence the same run, on every machine.
-//   - A system in parts (drivers.Partitioned) is run by a thread per part, each with the processes
-//     of its nodes, or by one thread, part by part: whatever is faster on the machine as it is (see
-//     below). Processes of different parts meet through the hardware only, so what they do and see
-//     is the same as on one thread, as is how a run ends: a hang and a limit to the cycle. Of
-//     errors that different parts have within a window of Lookahead cycles the earliest counts. A
-//     panic on any thread is one of Run.
-//   - A run ends in one of three ways: every process returned, a process or the
-//     device failed, or nobody can ever run again. The last is a [HangError] with the
-//     state of every process, not a time-out.
+//   - One kernel owns time. A process has a local time, which may be ahead of the hardware as long as
+//     it only posts writes (they carry their time). It synchronises when it must observe that
+//     something is absent.
+//   - Work in a waiting loop ([Proc.Attend]) is done without resuming the process, at the same times
+//     as in the process itself.
+//   - Ties are broken by (time, order of scheduling). The same programs make the same calls to the
+//     system, so runs are identical on every machine.
+//   - A system in parts (drivers.Partitioned) is run by one thread per part, each with the processes of
+//     its nodes, or by one thread part by part, whichever is faster (see below). Processes of different
+//     parts interact only through the hardware, so results are the same as on one thread. This
+//     includes the end of a run: hangs and limits are detected at the same cycle. If several parts
+//     fail within a window of Lookahead cycles, the earliest error is returned. A panic on any thread
+//     propagates to the caller of Run.
+//   - A run ends in one of three ways: every process has returned, a process or the device has failed,
+//     or no process can ever run again. The latter is a [HangError] with the state of every process,
+//     not a timeout.
 //
 // # Worked example: virtual time
 //
-// Two nodes on ideal: with a clock of 6.4 ns; a store takes the core 40 ns, waking up 60 ns. Rank 0
-// stores a packet for rank 1. In the order in which the kernel lets things happen:
+// Two nodes on ideal: with a clock of 6.4 ns; a store costs the core 40 ns, waking up 60 ns. Rank 0
+// stores a packet for rank 1. In the order of execution by the kernel:
 //
 //	rank  its time  hardware in
 //	   0      0 ns  cycle  0     begins, works for 100 ns (Spend)
@@ -33,35 +32,36 @@
 //	   0    160 ns  cycle 25     looks: nothing is there, and that is certain
 //	   1    444 ns  cycle 70     finds the packet, 60 ns (Wake) after it was written
 //
-// Rank 0 gets 160 ns ahead of the hardware before anybody else runs: nothing that it did needed an
-// answer. Sync puts it behind those who are earlier, so rank 1 runs; then the hardware does 25
-// cycles (160 ns), in which the line is stored, and rank 0 goes on. The slot is written in cycle 60
-// (384 ns), which ends the wait of rank 1.
+// Rank 0 gets 160 ns ahead of the hardware before any other rank runs, because nothing that it did
+// needed an answer. Sync queues it behind processes with an earlier time, so rank 1 runs. Then the
+// hardware simulates 25 cycles (160 ns), in which the line is stored, and rank 0 continues. The
+// slot is written in cycle 60 (384 ns), which ends the wait of rank 1.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Add every process before Run. Run may be called again once it has returned nil.
-//   - Use a Proc only from its own function, except for its device before Run. What
-//     processes of different nodes share needs atomic access, and what they make of it may
-//     depend only on what is [Window] cycles old.
-//   - Charge host work with Spend; posting writes charges itself (Config).
+//   - Add every process before Run. Run may be called again after it has returned nil.
+//   - Use a Proc only from its own function, except for its device before Run. Data shared by
+//     processes of different nodes needs atomic access, and decisions based on it may only use values
+//     that are [Window] cycles old.
+//   - Charge host work with Spend; posted writes are charged automatically (Config).
 //
-// # Who does the work
+// # Choice of threads
 //
-// Parts are simulated in windows. The clock of the host decides who does the next ones, and nothing
-// else: a window comes to the same whoever does it. A run begins with one thread; after 4 ms all
-// threads are tried, unless the one gets less than a core. At the end of such a slice all parts
-// stand at the same cycle, and the way that takes less time per cycle and event goes on, threads if
-// they are faster by a tenth. The other is tried again after 16 to 64 times what the last trial
-// took. A thread that waits for half a millisecond ends its slice: the one it waits for has no
-// core.
+// Parts are simulated in windows. Only the wall clock decides which threads simulate the next
+// windows; results do not depend on it. A run starts with one thread. After 4 ms, one thread per
+// part is tried, unless the single thread gets less than a core. At the end of such a slice all
+// parts are at the same cycle. The mode with less time per cycle and event is kept; threads must be
+// faster by a tenth. The other mode is tried again after 16 to 64 times the duration of the last
+// trial. A thread that waits for half a millisecond ends its slice, because the awaited thread has
+// no core.
 //
 // # Worked example: windows of two threads
 //
-// Nothing that a part does is seen in another before 4 cycles have passed (Lookahead), so windows
-// have 2. A flit that part 1 sends in w1, in cycle 1 or 2, is seen in part 0 in cycle 5 or 6, which
-// is w3. So thread 0 may do w2 whatever thread 1 does, and begins w3 when thread 1 has done w1, and
-// has taken what it sent there. Here thread 1 has a lot to do in w1:
+// An action of one part is visible to another after 4 cycles at the earliest (Lookahead), so
+// windows have 2 cycles. A flit that part 1 sends in w1, in cycle 1 or 2, is visible to part 0 in
+// cycle 5 or 6, which is in w3. Thread 0 may therefore simulate w2 independent of thread 1, and
+// starts w3 after thread 1 has finished w1 and thread 0 has received what it sent. In this example
+// thread 1 has much work in w1:
 //
 //	thread 0                        thread 1
 //	begins w1: cycles 1 to 2
@@ -73,9 +73,9 @@
 //	takes what was sent in w1
 //	begins w3: cycles 5 to 6
 //
-// With windows of 4 cycles each thread would have to wait for the other after every one.
+// With windows of 4 cycles, each thread would have to wait for the other after every window.
 //
-// A process has Config.PIODepth lines in its send window at most, and on the way there: with as
-// many, the next store parks it until one has left, which stands for a look at VELO_WINDOW now and
-// then. While it is parked it cannot poll its mailbox. So no line is refused.
+// A process has at most Config.PIODepth lines in its send window and on the way there. The next
+// store parks it until one line has left, which models polling VELO_WINDOW. While parked, the
+// process cannot poll its mailbox. As a result, no line is refused.
 package vtime

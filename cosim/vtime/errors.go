@@ -6,18 +6,18 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A ProcState is what a process did when a run ended badly.
+// A ProcState is the state of a process when a run ended abnormally.
 type ProcState struct {
 	ID, Node, VPID int
 	State          State
 	Now            drivers.Time
-	Posted         uint64 // lines posted to the send window, not taken by the NIC
+	Posted         uint64 // lines posted to the send window and not yet taken by the NIC
 }
 
-// A HangError: every process is parked and the hardware can do nothing more.
+// A HangError reports that every process is parked and the hardware is idle.
 type HangError struct {
 	At           drivers.Time
-	HardwareIdle bool // false: the hardware holds packets back
+	HardwareIdle bool // false: the hardware holds packets
 	Procs        []ProcState
 }
 
@@ -35,7 +35,7 @@ func (e *HangError) Error() string {
 	return fmt.Sprintf("hang at %v: %d of %d ranks wait for ever and %s", e.At, n, len(e.Procs), hw)
 }
 
-// A LimitError: the run was given up at its limit of simulated time.
+// A LimitError reports that the run reached its limit of simulated time.
 type LimitError struct {
 	Limit drivers.Time
 	Procs []ProcState

@@ -29,10 +29,11 @@ type Kernel struct {
 	loops  []*loop
 	byNode []*loop
 	tick   func()
-	stop   drivers.Stop // of what is done between runs
+	stop   drivers.Stop // for calls between runs
 }
 
-// New makes a kernel for sys: with a loop, and in Run a thread if that pays, for each of its parts.
+// New creates a kernel for sys, with a loop for each of its parts. Run uses a thread per loop if
+// that is faster.
 func New(sys drivers.Timed, cfg Config) *Kernel {
 	info := sys.Info()
 	if cfg.PIODepth < 1 {
@@ -50,7 +51,7 @@ func New(sys drivers.Timed, cfg Config) *Kernel {
 	return k
 }
 
-// divide makes the loops.
+// divide creates the loops.
 func (k *Kernel) divide() {
 	parted, ok := k.sys.(drivers.Partitioned)
 	if !ok || len(parted.Partitions()) == 1 {
@@ -74,10 +75,10 @@ func (k *Kernel) divide() {
 	}
 }
 
-// Now is the hardware's time. While Run runs it is of no meaning.
+// Now is the hardware's time. It is not meaningful while Run is running.
 func (k *Kernel) Now() drivers.Time { return drivers.Time(k.sys.Now()) * k.period }
 
-// Add makes a process that owns vpid on node. It starts when Run does.
+// Add creates a process that owns vpid on node. It starts with Run.
 func (k *Kernel) Add(node, vpid int) *Proc {
 	p := &Proc{k: k, l: k.byNode[node], id: len(k.procs), node: node, vpid: vpid, watch: -1}
 	p.dev = device{p: p, under: k.sys.Device(node)}
@@ -87,13 +88,13 @@ func (k *Kernel) Add(node, vpid int) *Proc {
 	return p
 }
 
-// Run runs body(i) as process i until all have returned. The first error that a
-// body returns ends the run and is returned.
+// Run runs body(i) as process i until all have returned. The first error of a body ends the run and
+// is returned.
 func (k *Kernel) Run(body func(i int) error) error {
 	if len(k.loops) == 1 {
-		// A goroutine that goes to another thread finds its caches cold, and the model's, which may be in
-		// this process. With several loops a process may run on another thread than it was made on, which
-		// a locked one must not.
+		// A goroutine that migrates to another thread finds cold caches, and so does the model if
+		// it is in this process. With several loops a process may be resumed on another thread than
+		// the one that created it, which is impossible for a locked one.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 	}
@@ -118,7 +119,7 @@ func (k *Kernel) Run(body func(i int) error) error {
 	return k.loops[0].run()
 }
 
-// watched is whose arrivals a watch is for; the system may have other users.
+// watched returns the process of a watch, or nil if it belongs to another user of the system.
 func (k *Kernel) watched(id drivers.WatchID) *Proc {
 	if int(id) >= len(k.watch) {
 		return nil
@@ -128,16 +129,16 @@ func (k *Kernel) watched(id drivers.WatchID) *Proc {
 
 const tickEvery = 1 << 12 // steps: some milliseconds of a large world
 
-// OnTick has f called now and then while Run runs, to show how far it is. When
-// depends on nothing that f may tell anybody but a person who waits. No process runs meanwhile.
+// OnTick calls f from time to time during Run, for displays of progress. The times of the calls are
+// not reproducible. No process runs during a call.
 func (k *Kernel) OnTick(f func()) { k.tick = f }
 
-// cycle is the first cycle that is not before t.
+// cycle is the first cycle at or after t.
 func (k *Kernel) cycle(t drivers.Time) drivers.Cycle {
 	return drivers.Cycle((t + k.period - 1) / k.period)
 }
 
-// limited tells whether a time is behind the limit.
+// limited reports whether a time exceeds the limit.
 func (k *Kernel) limited(t drivers.Time) bool { return k.cfg.Limit > 0 && t > k.cfg.Limit }
 
 func (k *Kernel) limitError() error {

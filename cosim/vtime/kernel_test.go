@@ -14,7 +14,7 @@ import (
 
 const ns = drivers.Nanosecond
 
-// world opens two ideal nodes with one process each; mailboxes of 4 slots.
+// world opens two ideal nodes with one process each; mailboxes have 4 slots.
 func world(t *testing.T, cfg Config) (*Kernel, []*Proc) {
 	sys, err := registry.Open(context.Background(), "ideal:?latency=20", drivers.Options{Nodes: 2, MemoryBytes: 4096})
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestHostWorkTakesTime(t *testing.T) {
 		return nil
 	}))
 	require.Equal(t, start+1000*ns, sent)
-	// Store, 20 cycles of network at least, the slot, and the wake-up.
+	// Store, at least 20 cycles of network, the slot, and the wake-up.
 	require.Greater(t, seen, sent+40*ns+20*6400+60*ns)
 	require.Less(t, seen, sent+1000*ns)
 }
@@ -97,8 +97,8 @@ func TestStoresBlockAtTheirDepth(t *testing.T) {
 	require.Equal(t, Done, hang.Procs[1].State)
 }
 
-// TestErrorEndsTheWaitsOfOthers: a parked process goes on when another fails; its waits return, and
-// Err tells why.
+// TestErrorEndsTheWaitsOfOthers: when a process fails, a parked process continues; its waits return
+// immediately, and Err returns the reason.
 func TestErrorEndsTheWaitsOfOthers(t *testing.T) {
 	k, procs := world(t, Config{})
 	broken, returned := errors.New("broken"), false
@@ -169,7 +169,7 @@ func TestLimit(t *testing.T) {
 	require.ErrorAs(t, err, &limit)
 }
 
-// BenchmarkSwitch is the cost of one resume and yield of the scheduler.
+// BenchmarkSwitch measures one resume and yield of the scheduler.
 func BenchmarkSwitch(b *testing.B) {
 	sys, err := registry.Open(context.Background(), "ideal:", drivers.Options{Nodes: 2, MemoryBytes: 4096})
 	require.NoError(b, err)
@@ -186,8 +186,8 @@ func BenchmarkSwitch(b *testing.B) {
 	}))
 }
 
-// TestPostingWhenAllHaveReturned: a process may post more lines than its window holds
-// after Run, too; and a network that takes none is a hang.
+// TestPostingWhenAllHaveReturned: after Run a process may also post more lines than its window
+// holds; a network that accepts none is a hang.
 func TestPostingWhenAllHaveReturned(t *testing.T) {
 	k, procs := world(t, Config{PIODepth: 1})
 	require.NoError(t, k.Run(func(int) error { return nil }))
@@ -197,7 +197,7 @@ func TestPostingWhenAllHaveReturned(t *testing.T) {
 	}
 	require.GreaterOrEqual(t, k.sys.PIOTaken(0, 0), taken+3)
 	var hang *HangError
-	for range 1000 { // the mailbox has 4 slots, and nobody reads
+	for range 1000 { // the mailbox has 4 slots and is not read
 		if err := procs[0].Device().WritePIO(line(0), make([]byte, 8)); err != nil {
 			require.ErrorAs(t, err, &hang)
 			break

@@ -2,8 +2,8 @@ package vtime
 
 import "github.com/nicloop/nicloop/drivers"
 
-// lead lets the nodes of a drivers.RunAheadSystem go ahead while processes run, and gives what ends
-// that.
+// lead lets the nodes of a drivers.RunAheadSystem run ahead while processes run, and returns a
+// function that ends this.
 func (k *Kernel) lead() (end func()) {
 	sys, ok := k.sys.(drivers.RunAheadSystem)
 	if !ok {
@@ -18,8 +18,8 @@ func (k *Kernel) lead() (end func()) {
 	return func() { sys.RunAhead(nil) }
 }
 
-// uses is the first cycle in which a process of some may do anything, unless its hardware wakes it
-// before.
+// uses is the first cycle in which one of the selected processes may act, unless the hardware wakes
+// it earlier.
 func (l *loop) uses(some []bool) drivers.Cycle {
 	at := drivers.Never
 	if p := l.running; p != nil && some[p.id] {

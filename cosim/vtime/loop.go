@@ -6,12 +6,12 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A loop runs the processes of some nodes, one at a time, and lets their hardware catch up.
-// There is one for the whole system, or one per part and thread.
+// A loop runs the processes of some nodes, one at a time, and lets their hardware catch up. There
+// is one for the whole system, or one per part.
 type loop struct {
 	k     *Kernel
 	hw    clock
-	next  func() drivers.Cycle // its first event, if the system can tell
+	next  func() drivers.Cycle // cycle of its first event, if the system can tell
 	procs []*Proc
 	ready queue
 	live  int
@@ -20,28 +20,28 @@ type loop struct {
 	stop    drivers.Stop
 	err     error // of the system, while a process let time pass
 
-	// Of several loops:
+	// With several loops:
 	part    drivers.Partition
 	with    *meeting
-	did     drivers.Time // when what was done last was
-	window  uint64       // the number of the window that is open
+	did     drivers.Time // time of the last action
+	window  uint64       // number of the open window
 	past    drivers.Cycle
-	until   drivers.Cycle // what it has to do in a window is before that
-	done    uint64        // how much: the same whoever does it
+	until   drivers.Cycle // end of its work in the window
+	done    uint64        // amount of work; independent of the mode
 	failed  bool
 	change  bool // see report
 	outcome failure
 	shared  *shared
-	vain    int // waits in a row in which it looked long in vain
+	vain    int // consecutive long unsuccessful waits
 }
 
-// A clock lets the hardware of a loop's nodes go on.
+// A clock advances the hardware of a loop's nodes.
 type clock interface {
 	Now() drivers.Cycle
 	Run(deadline drivers.Cycle, stop *drivers.Stop) error
 }
 
-// run goes on until all processes of all loops have returned.
+// run runs until all processes of all loops have returned.
 func (l *loop) run() error {
 	l.err = nil
 	for n := 1; l.live > 0 || l.with != nil; n++ {
@@ -55,7 +55,7 @@ func (l *loop) run() error {
 	return nil
 }
 
-// step lets the earliest process run, or lets the hardware catch up with it.
+// step resumes the earliest process, or lets the hardware catch up with it.
 func (l *loop) step() error {
 	if l.err != nil {
 		return l.err
@@ -86,7 +86,7 @@ func (l *loop) step() error {
 	return err
 }
 
-// resume lets the next process go on.
+// resume resumes the next process.
 func (l *loop) resume(p *Proc) error {
 	if p.worker != nil && !p.attend() {
 		return nil
@@ -101,16 +101,16 @@ func (l *loop) resume(p *Proc) error {
 	return nil
 }
 
-// quiet: nothing happens by itself, as far as the system can tell.
+// quiet reports whether the system has no pending event, as far as it can tell.
 func (l *loop) quiet() bool { return l.next == nil || l.next() == drivers.Forever }
 
-// toLimit lets the hardware get to the limit, which may wake somebody before it, and
-// gives up there. When nobody is ready but at any time it goes event by event: if they end
-// before the limit, that is a hang, and of that time.
+// toLimit advances the hardware to the limit, unless it wakes a process before, and ends the run
+// there. If no process is ready at any time, it advances event by event: running out of events
+// before the limit is a hang at that time.
 func (l *loop) toLimit(at drivers.Time) error {
 	limit := l.k.cycle(l.k.cfg.Limit)
 	switch {
-	case l.with != nil && at == drivers.Never: // all give up together, in meet
+	case l.with != nil && at == drivers.Never: // all loops give up together, in meet
 		return l.advance(drivers.Forever)
 	case l.with != nil:
 		return l.advance(max(l.k.cycle(at), limit+1))
@@ -122,8 +122,8 @@ func (l *loop) toLimit(at drivers.Time) error {
 	return l.advance(limit)
 }
 
-// isFirst lets the hardware catch up with the process that runs, as long as nobody else
-// is to run before it. What ends a run is left to step.
+// isFirst lets the hardware catch up with the running process, as long as no other process has to
+// run before it. Ends of a run are left to step.
 func (l *loop) isFirst(at drivers.Time, seq uint64) bool {
 	for c := l.k.cycle(at); l.err == nil && !l.k.limited(at); {
 		l.skipVoid()
@@ -154,11 +154,11 @@ func (l *loop) waitForHardware() error {
 	return nil
 }
 
-// advance lets the hardware get to a cycle, or to where it wakes somebody.
+// advance advances the hardware to a cycle, or to the cycle in which it wakes a process.
 func (l *loop) advance(until drivers.Cycle) error {
 	for {
 		if err := l.hw.Run(until, &l.stop); err != nil {
-			l.did = drivers.Time(l.stop.Now-1) * l.k.period // processes of that cycle come after it
+			l.did = drivers.Time(l.stop.Now-1) * l.k.period // processes of that cycle run after the hardware
 			return err
 		}
 		l.wakeFired()
@@ -188,12 +188,12 @@ func (l *loop) wakeFired() {
 	}
 }
 
-// wake lets p run at time at, or at its own if that is later.
+// wake makes p ready at time at, or at its own time if that is later.
 func (l *loop) wake(p *Proc, at drivers.Time) {
 	p.state = Ready
 	p.now = max(p.now, at)
 	l.ready.push(p.now, p)
 }
 
-// void: the process has run since for another reason.
+// void reports whether the process has been resumed since for another reason.
 func (e entry) void() bool { return e.resumes != e.proc.resumes }

@@ -10,65 +10,63 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Window is the most cycles that a thread goes on by itself. What a process of any node wrote
-// so many cycles (Proc.Cycle) before the present one is written, whatever the threads;
-// what was written later may not be.
+// Window is the maximum number of cycles that a thread simulates independently. A process of any
+// node can rely on writes by others that are at least that many cycles (Proc.Cycle) old; later
+// writes may not be visible.
 const Window = 32
 
-// A meeting is where the loops of a system in parts agree on the cycles that each may do. What a
-// part does is seen in another only Lookahead cycles later. So time is cut into windows of half of
-// that, and a loop that has done one begins the next when all others have done the one before: it
-// hardly ever has to wait for one that has more to do for a while. Only when there may be nothing
-// to do for long, or all is over, they wait for each other and decide; when that is follows from
-// what all have reported of the same window, so it does not depend on when which thread runs. The
-// same goes for who does the windows, a thread each loop or one all of them (crew): that changes
-// only where all stand.
+// A meeting synchronises the loops of a system in parts (conservative synchronisation). An action
+// of one part is visible to another after Lookahead cycles. Time is divided into windows of half of
+// that, and a loop starts the next window when all others have finished the one before the current:
+// it rarely waits for a loop that is temporarily slower. Only if all loops may be idle for long, or
+// the run is over, they wait for each other and decide. The time of this decision follows from the
+// reports of all loops on the same window, so it is deterministic. The same applies to the choice
+// of threads (crew), which changes only when all loops are at the same cycle.
 type meeting struct {
 	k         *Kernel
 	sys       drivers.Partitioned
 	lookahead drivers.Cycle
-	every     drivers.Cycle // cycles of a window of threads
-	late      uint64        // windows by which another may be behind
-	plan      plan          // what was decided last
-	broken    atomic.Bool   // a loop cannot take part any more
+	every     drivers.Cycle // cycles of a window
+	late      uint64        // windows by which another loop may be behind
+	plan      plan          // last decision
+	broken    atomic.Bool   // a loop cannot continue
 	crew      crew
 	barrier   barrier
 }
 
-// A report is what a loop says of itself when it has done a window.
+// A report is the state of a loop after a window.
 type report struct {
-	next   drivers.Cycle // in which it has something to do, if it is sent nothing
+	next   drivers.Cycle // cycle of its next work, if nothing is sent to it
 	live   int
 	failed bool
-	change bool // it is time to look whether others should do the windows
+	change bool // the mode should be reconsidered
 }
 
 type plan struct {
-	past drivers.Cycle // the end of the next window
+	past drivers.Cycle // end of the next window
 	end  ending
 }
 
-// An ending is how a run ends.
+// An ending is the way a run ends.
 type ending uint8
 
 const (
 	goesOn  ending = iota
-	changes        // does not end: others do the next window
+	changes        // does not end: the mode changes
 	returned
 	failed
 	hung
 	limited
 )
 
-// errOver ends what a loop does by itself: all is over, or others go on, or all do so
-// after a window.
+// errOver ends the work of a loop: the run is over, or the mode changes after a window.
 var errOver = errors.New("vtime: over")
 
 func newMeeting(k *Kernel, sys drivers.Partitioned) *meeting {
 	return &meeting{k: k, sys: sys, crew: newCrew()}
 }
 
-// measure says how long windows are: between runs that may have changed.
+// measure determines the length of windows, which may change between runs.
 func (m *meeting) measure() {
 	m.lookahead = min(m.sys.Lookahead(), Window)
 	m.every, m.late = max(1, m.lookahead/2), 0
@@ -77,7 +75,7 @@ func (m *meeting) measure() {
 	}
 }
 
-// run runs all loops and tells how it ended.
+// run runs all loops and returns the result.
 func (m *meeting) run() error {
 	m.measure()
 	m.plan = plan{past: m.sys.Now() + 1}
@@ -100,7 +98,8 @@ func (m *meeting) run() error {
 	return m.result()
 }
 
-// sliceOver ends a slice where all stand, and tells whether others have the next.
+// sliceOver ends a slice when all loops are at the same cycle, and reports whether the mode
+// changes.
 func (m *meeting) sliceOver() bool {
 	c, before := &m.crew, m.crew.together
 	took := time.Since(c.began)
@@ -110,7 +109,7 @@ func (m *meeting) sliceOver() bool {
 	return c.together != before
 }
 
-// open opens the next window for all.
+// open opens the next window for all loops.
 func (m *meeting) open() {
 	for _, l := range m.k.loops {
 		l.open(m.plan.past)
@@ -118,7 +117,7 @@ func (m *meeting) open() {
 	}
 }
 
-// done is how much all loops have done, in cycles of a part in which little happens.
+// done is the work of all loops, in cycles of a part with little activity.
 func (m *meeting) done() (n uint64) {
 	for _, l := range m.k.loops {
 		n += l.done + event*l.part.Events()
@@ -134,15 +133,15 @@ func (m *meeting) together() {
 		l.window = firstWindow
 	}
 	var others sync.WaitGroup
-	defer others.Wait() // also when a process of this goroutine makes it exit
+	defer others.Wait() // also if a process of this goroutine makes it exit
 	for _, l := range m.k.loops[1:] {
 		others.Go(l.work)
 	}
 	m.k.loops[0].work()
 }
 
-// alone does the windows of all loops in turn, as long as what one part sends is not yet seen in
-// another.
+// alone simulates the windows of all loops in turn. A window is at most as long as actions of one
+// part are invisible to another.
 func (m *meeting) alone() {
 	for n, start := uint64(1), drivers.Cycle(0); m.plan.end == goesOn; n++ {
 		for _, l := range m.k.loops {
@@ -164,8 +163,8 @@ func (m *meeting) alone() {
 	}
 }
 
-// goOn makes the plan for the next window after one that began with a cycle. Where something was
-// done there is more to do, as a rule, so that it costs less to see than to ask.
+// goOn plans the next window after one that began at start. A loop that was active usually has more
+// work, so continuing costs less than a decision.
 func (m *meeting) goOn(start drivers.Cycle) {
 	limit := drivers.Forever
 	if m.k.cfg.Limit > 0 {
@@ -188,8 +187,8 @@ func (m *meeting) goOn(start drivers.Cycle) {
 	m.decide(m.lookahead)
 }
 
-// result is what comes of what the loops have left: a panic in one of them is one here, and
-// of several errors the one of the earliest time counts.
+// result combines the outcomes of all loops: a panic propagates, and of several errors the earliest
+// counts.
 func (m *meeting) result() error {
 	var first *failure
 	for _, l := range m.k.loops {
@@ -223,7 +222,7 @@ func (m *meeting) result() error {
 	return nil
 }
 
-// A failure is how a loop ended that could not go on.
+// A failure is the outcome of a loop that could not continue.
 type failure struct {
 	err      error
 	at       drivers.Time
@@ -232,7 +231,7 @@ type failure struct {
 	gone     bool // its goroutine was made to exit
 }
 
-// work runs the loop. If it fails the others learn of it.
+// work runs the loop. A failure is reported to the others.
 func (l *loop) work() {
 	l.outcome = failure{gone: true}
 	defer func() {
@@ -252,8 +251,8 @@ func (l *loop) work() {
 	l.outcome.gone = false
 }
 
-// finish has the others told of an error. The hardware goes on until they know, so that
-// it can still be used.
+// finish reports an error to the other loops. The hardware advances until they have stopped, so
+// that it remains usable.
 func (l *loop) finish() {
 	l.failed = true
 	for {
@@ -265,8 +264,8 @@ func (l *loop) finish() {
 	}
 }
 
-// meet ends the loop's window, when all that is left to do up to a cycle lies behind it, and
-// opens the next. It tells whether there is one.
+// meet closes the loop's window, in which no work before until remains, and opens the next. It
+// reports whether there is one.
 func (l *loop) meet(until drivers.Cycle) bool {
 	m := l.with
 	l.until = until
@@ -310,8 +309,8 @@ func (l *loop) report(until drivers.Cycle) report {
 	return report{next: min(l.part.NextEvent(), until), live: l.live, failed: l.failed, change: l.change}
 }
 
-// await waits until all loops have done a window, or one is broken. Who has to wait for long asks
-// for a change.
+// await waits until all loops have finished a window, or one is broken. A loop that waits for long
+// requests a change of mode.
 func (l *loop) await(window uint64) bool {
 	for _, o := range l.with.k.loops {
 		w := wait{l: l, long: l.change}
@@ -326,8 +325,8 @@ func (l *loop) await(window uint64) bool {
 	return true
 }
 
-// decides tells whether all must decide together before a window of a loop that ends with a cycle,
-// by what they have reported of one: all tell the same.
+// decides reports whether all loops must decide together before a window that ends with a cycle. It
+// depends only on the reports of one window, so all loops reach the same conclusion.
 func (m *meeting) decides(l *loop, past drivers.Cycle) bool {
 	window := l.window - m.late
 	r := m.sum(func(l *loop) report { return l.shared.reports[window%reported].report })
@@ -337,7 +336,7 @@ func (m *meeting) decides(l *loop, past drivers.Cycle) bool {
 		m.k.cfg.Limit > 0 && past > m.k.cycle(m.k.cfg.Limit)+1
 }
 
-// sum is what all loops together report.
+// sum combines the reports of all loops.
 func (m *meeting) sum(of func(l *loop) report) report {
 	all := report{next: drivers.Forever}
 	for _, l := range m.k.loops {
@@ -348,23 +347,23 @@ func (m *meeting) sum(of func(l *loop) report) report {
 	return all
 }
 
-// decideTogether is what the thread does that comes last.
+// decideTogether is executed by the last thread to arrive.
 func (m *meeting) decideTogether() {
 	m.decide(m.every)
-	for _, l := range m.k.loops { // the next window asks for what they have told of this one
+	for _, l := range m.k.loops { // the next window uses the reports of this one
 		l.change, l.shared.reports[l.window%reported].change = false, false
 	}
 	m.tick()
 }
 
-// decide makes the plan for all, who stand and have what was sent to them: the next window has so
-// many cycles.
+// decide plans the next window for all loops, which have stopped and have received everything sent
+// to them. every is its maximum length.
 func (m *meeting) decide(every drivers.Cycle) {
 	r := m.sum(func(l *loop) report { return l.shared.exact })
 	p := &m.plan
-	start := m.k.loops[0].past // the end of the window that all have done
+	start := m.k.loops[0].past // end of the window that all have finished
 	if r.next > start {
-		start = r.next - 1 // what is an event in a cycle may have been sent in the one before
+		start = r.next - 1 // an event of a cycle may have been sent in the previous one
 	}
 	limit := drivers.Forever - every - 1
 	if m.k.cfg.Limit > 0 {
@@ -380,7 +379,7 @@ func (m *meeting) decide(every drivers.Cycle) {
 	case start > limit:
 		p.end = limited
 	case r.change:
-		p.past = min(start+m.every, limit+1) // whoever does it
+		p.past = min(start+m.every, limit+1) // in either mode
 		if m.sliceOver() {
 			p.end = changes
 		}
@@ -395,15 +394,15 @@ func (m *meeting) tick() {
 	}
 }
 
-// shared is what a loop shows to the others. It may be two windows ahead of one that looks.
-// Its size puts every report into a cache line of its own.
+// shared is the state that a loop publishes. It may be two windows ahead of a reader. Its size puts
+// every report into a cache line of its own.
 type shared struct {
 	reports [reported]told // by window
 	exact   report         // for a decision
 	_       [512 - reported*64 - 24]byte
 }
 
-// told is a report with the window that it is of.
+// told is a report with its window.
 type told struct {
 	report
 	window atomic.Uint64
@@ -415,18 +414,18 @@ const (
 	firstWindow = reported
 )
 
-// begin forgets all windows; those before the first are of a loop that has something to do.
+// begin resets all windows; the ones before the first report pending work.
 func (s *shared) begin() {
 	for w := range uint64(firstWindow) {
 		s.put(w, report{live: 1})
 	}
 }
 
-// put tells of a window that is done.
+// put publishes the report of a finished window.
 func (s *shared) put(window uint64, r report) {
 	s.reports[window%reported].report = r
 	s.reports[window%reported].window.Store(window)
 }
 
-// done tells whether a window is done.
+// done reports whether a window is finished.
 func (s *shared) done(window uint64) bool { return s.reports[window%reported].window.Load() >= window }

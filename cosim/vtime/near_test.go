@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A process names four areas at most, and new ones replace the old. Queues of any length can be
-// asked, and stay as they are.
+// TestNear: a process names at most four areas, and new ones replace the old. Prefetching for a
+// queue of any length does not change it.
 func TestNear(t *testing.T) {
 	var x [nears + 1]uint64
 	var areas []cache.Area

@@ -15,14 +15,14 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A crowd is two processes on each node of a wired machine.
+// A crowd is two processes on each node of a machine.
 type crowd struct {
 	t     testing.TB
 	m     *nic.Machine
 	k     *Kernel
 	procs []*Proc
 	logs  [][]string
-	read  []uint32 // slots taken, by process
+	read  []uint32 // slots read, by process
 }
 
 func newCrowd(t testing.TB, nodes, parts int, limit drivers.Time) *crowd {
@@ -38,7 +38,7 @@ func newCrowd(t testing.TB, nodes, parts int, limit drivers.Time) *crowd {
 	return c
 }
 
-// follow has the crew of several parts follow a script.
+// follow makes the crew follow a script.
 func (c *crowd) follow(s script) {
 	if m := c.k.loops[0].with; m != nil {
 		m.crew.script = s
@@ -57,7 +57,7 @@ func (c *crowd) send(i, to, k int) error {
 	return c.procs[i].Device().WritePIO(uint32(off), line[:])
 }
 
-// take takes what is in process i's mailbox.
+// take receives the packets in process i's mailbox.
 func (c *crowd) take(i int) (n int, err error) {
 	p := c.procs[i]
 	for {
@@ -76,7 +76,7 @@ func (c *crowd) take(i int) (n int, err error) {
 	}
 }
 
-// wait takes at least one.
+// wait receives at least one packet.
 func (c *crowd) wait(i int) (int, error) {
 	for {
 		if n, err := c.take(i); n > 0 || err != nil {
@@ -91,7 +91,8 @@ func (c *crowd) wait(i int) (int, error) {
 	}
 }
 
-// chat has every process send to others and take as many as are for it; some of the time it works.
+// chat makes every process send to others and receive everything sent to it, with some host work in
+// between.
 func (c *crowd) chat(i int) error {
 	const messages = 40
 	rnd := rand.New(rand.NewPCG(1, uint64(i)))
@@ -124,7 +125,7 @@ func (c *crowd) chat(i int) error {
 	return nil
 }
 
-// state is all that can be seen of the machine when it is quiet.
+// state is the complete visible state of an idle machine.
 func (c *crowd) state() (list []string) {
 	var stop drivers.Stop
 	for !stop.Quiet {
@@ -142,12 +143,12 @@ func (c *crowd) state() (list []string) {
 	return list
 }
 
-// TestThreadsChangeNothing: as many processes as one likes, on one thread and on several.
+// TestThreadsChangeNothing: any number of processes, on one thread and on several.
 func TestThreadsChangeNothing(t *testing.T) {
 	for _, nodes := range []int{2, 5, 16} {
 		run := func(parts int) (logs [][]string, state []string) {
 			c := newCrowd(t, nodes, parts, 0)
-			for range 2 { // what a run leaves is where the next begins
+			for range 2 { // a run starts in the state left by the previous one
 				require.NoError(t, c.k.Run(c.chat))
 				state = append(state, c.state()...)
 			}
@@ -165,7 +166,7 @@ func TestThreadsChangeNothing(t *testing.T) {
 	}
 }
 
-// TestPartsInOneThread: who has the machine as a Timed sees nothing of its parts.
+// TestPartsInOneThread: a caller that uses the machine as a Timed does not observe its parts.
 func TestPartsInOneThread(t *testing.T) {
 	run := func(parts int) (seen []string) {
 		m := wired(t, 6, parts)
@@ -197,8 +198,8 @@ func TestPartsInOneThread(t *testing.T) {
 	require.Equal(t, want, run(6))
 }
 
-// TestEndingsOfThreads: hang, limit, error, panic and the end of a process's goroutine, in either
-// part, end all threads, and with what one thread says, whoever does the windows.
+// TestEndingsOfThreads: a hang, limit, error, panic or exit of a process's goroutine in either part
+// ends all threads with the result of one thread, in either mode.
 func TestEndingsOfThreads(t *testing.T) {
 	scripts(t, 3, func(s script) { testEndings(t, s) })
 	require.Eventually(t, func() bool { return runtime.NumGoroutine() < 10 }, time.Second, time.Millisecond, "goroutines are left")
@@ -276,7 +277,7 @@ func testEndings(t *testing.T, s script) {
 	}
 }
 
-// TestPacketsChangeHands: one way traffic does not make more packets than are under way.
+// TestPacketsChangeHands: unidirectional traffic allocates no more packets than are in flight.
 func TestPacketsChangeHands(t *testing.T) {
 	scripts(t, 1, func(s script) { testPacketsChangeHands(t, s) })
 }

@@ -9,12 +9,12 @@ import (
 	"github.com/nicloop/nicloop/drivers/pacing"
 )
 
-// A State says what a process does.
+// A State is the state of a process.
 type State uint8
 
 // The states of a process.
 const (
-	Ready        State = iota // runs, or will
+	Ready        State = iota // running, or ready to run
 	AwaitArrival              // parked until its watched range is written
 	AwaitPIO                  // waits for an entry in its send window
 	Done
@@ -24,7 +24,7 @@ func (s State) String() string {
 	return [...]string{"ready", "waits for an arrival", "waits for an entry in its send window", "done"}[s]
 }
 
-// A Proc is one process: what a rank needs of the machine it runs on.
+// A Proc is a process: the interface of a rank to its machine.
 type Proc struct {
 	k          *Kernel
 	l          *loop // of its node
@@ -32,14 +32,14 @@ type Proc struct {
 	node, vpid int
 	now        drivers.Time
 	state      State
-	resumes    uint64 // how often the process has been resumed
+	resumes    uint64 // number of times that the process was resumed
 	watch      drivers.WatchID
 	entries    pacing.Entries // of the send window
 	dev        device
-	worker     Worker // while it attends to something
+	worker     Worker // set during Attend
 	look       drivers.Time
-	slept      bool // look is to be charged
-	attends    bool // the worker works
+	slept      bool // look must be charged
+	attends    bool // the worker is running
 	aborted    bool // the run has ended before the process
 	next       func() (struct{}, bool)
 	cancel     func()
@@ -48,11 +48,11 @@ type Proc struct {
 	near       [nears]cache.Area
 }
 
-// nears is how many areas a process may name.
+// nears is the maximum number of areas that a process may name.
 const nears = 4
 
-// Near names what a process needs whenever it goes on, at most four areas: they are asked for while
-// the one before it runs.
+// Near names up to four memory areas that a process always uses. They are prefetched while the
+// previous process runs.
 func (p *Proc) Near(areas ...cache.Area) {
 	if len(areas) > nears {
 		panic(fmt.Sprintf("vtime: a process names %d areas, expected at most %d", len(areas), nears))
@@ -64,18 +64,17 @@ func (p *Proc) Near(areas ...cache.Area) {
 // Now is the process's local time.
 func (p *Proc) Now() drivers.Time { return p.now }
 
-// Spend lets host work take t.
+// Spend advances the local time by t of host work.
 func (p *Proc) Spend(t drivers.Time) { p.now += t }
 
-// Cycle is the cycle that the hardware of the process's node is in; while the process runs, the
-// one of its time, whatever runs beside it.
+// Cycle is the cycle of the hardware of the process's node. While the process runs, it corresponds
+// to its local time, independent of other threads.
 func (p *Proc) Cycle() drivers.Cycle { return p.l.hw.Now() }
 
 // Device is the process's NIC; posting to it takes time.
 func (p *Proc) Device() drivers.Device { return &p.dev }
 
-// WatchArrivals names the memory whose writing ends WaitArrival. It is called
-// once, before Run.
+// WatchArrivals sets the memory range whose writes end WaitArrival. It is called once, before Run.
 func (p *Proc) WatchArrivals(off, n uint64) error {
 	id, err := p.k.sys.Watch(p.node, off, n)
 	if err != nil {
@@ -88,8 +87,8 @@ func (p *Proc) WatchArrivals(off, n uint64) error {
 	return nil
 }
 
-// Sync lets the hardware catch up with the process's local time: only then is
-// what memory does not hold really absent. It tells whether time passed.
+// Sync lets the hardware catch up with the process's local time. Only then does missing data in
+// memory mean that nothing has arrived. It reports whether time passed.
 func (p *Proc) Sync() bool {
 	if p.aborted || !p.behind() {
 		return false
@@ -100,14 +99,14 @@ func (p *Proc) Sync() bool {
 	return true
 }
 
-// behind: the hardware is behind the process.
+// behind reports whether the hardware is behind the process.
 func (p *Proc) behind() bool { return p.k.cycle(p.now) > p.l.hw.Now() }
 
-// pass lets time pass for a process that the hardware is behind. If others are to run before it,
-// which is told, it is ready to be resumed.
+// pass lets the hardware catch up with a process. It returns true if other processes must run
+// before this one, which is then queued.
 func (p *Proc) pass() bool {
 	seq := p.l.ready.next()
-	if p.yield != nil && p.l.isFirst(p.now, seq) { // a switch to the kernel and back would do the same
+	if p.yield != nil && p.l.isFirst(p.now, seq) { // avoids a switch to the kernel and back with the same effect
 		return true
 	}
 	p.l.ready.pushAs(seq, p.now, p)
@@ -115,9 +114,9 @@ func (p *Proc) pass() bool {
 	return false
 }
 
-// WaitArrival parks until the watched memory is written, another process wakes
-// this one, or until comes. The process must be in step (Sync) and have found
-// nothing since, or it may sleep over an arrival.
+// WaitArrival parks the process until the watched memory is written, another process wakes it, or
+// until is reached. The process must be synchronised (Sync) and have found nothing since, otherwise
+// it may miss an arrival.
 func (p *Proc) WaitArrival(until drivers.Time) {
 	if p.Sync() || p.aborted {
 		return
@@ -134,15 +133,15 @@ func (p *Proc) sleep(until drivers.Time) {
 	p.state = AwaitArrival
 }
 
-// Wake ends the wait for an arrival of process id, of the same node, at time at: something that is
-// not the NIC has left something for it.
+// Wake ends the wait of process id on the same node at time at: data was left for it without the
+// NIC.
 func (p *Proc) Wake(id int, at drivers.Time) {
 	if to := p.k.procs[id]; !p.aborted && to.state == AwaitArrival {
 		p.l.ready.push(max(at, to.now), to)
 	}
 }
 
-// suspend lets the loop go on until it resumes the process.
+// suspend runs the loop until it resumes the process.
 func (p *Proc) suspend() {
 	if p.attends {
 		panic("vtime: what a process attends to waits: it must not, see Attend")
@@ -152,8 +151,8 @@ func (p *Proc) suspend() {
 	}
 }
 
-// Err returns drivers.ErrRunEnded when the kernel has ended the run, and nil before. From then on
-// Sync, WaitArrival and Attend return at once.
+// Err returns drivers.ErrRunEnded after the kernel has ended the run, otherwise nil. From then on
+// Sync, WaitArrival and Attend return immediately.
 func (p *Proc) Err() error {
 	if p.aborted {
 		return drivers.ErrRunEnded
@@ -161,7 +160,7 @@ func (p *Proc) Err() error {
 	return nil
 }
 
-// post waits for an entry in the send window and counts one line more.
+// post waits for an entry in the send window and counts a line.
 func (p *Proc) post() error {
 	depth := uint64(p.k.cfg.PIODepth)
 	for p.aborted || !p.entries.HasRoom(p.k.sys, p.node, p.vpid, 1, depth) {
@@ -185,8 +184,8 @@ func (p *Proc) post() error {
 	return nil
 }
 
-// letTake lets time pass until the NIC has taken so many lines of a process that does
-// not run: what the last packets of a run ask for is sent when all have returned.
+// letTake advances time until the NIC has taken a number of lines of a process that is not running:
+// requests caused by the last packets of a run are sent after all processes have returned.
 func (p *Proc) letTake(count uint64) error {
 	if err := p.catchUp(); err != nil || p.k.sys.PIOTaken(p.node, p.vpid) >= count {
 		return err
@@ -202,8 +201,8 @@ func (p *Proc) letTake(count uint64) error {
 	return nil
 }
 
-// sequence is the process's coroutine. After an abort it runs on until its body returns, and every
-// wait in it returns at once.
+// sequence is the process's coroutine. After an abort it continues until its body returns, and
+// every wait in it returns immediately.
 func (p *Proc) sequence(body func() error) iter.Seq[struct{}] {
 	return func(yield func(struct{}) bool) {
 		defer func() {
@@ -215,15 +214,14 @@ func (p *Proc) sequence(body func() error) iter.Seq[struct{}] {
 	}
 }
 
-// device is a process's view of its NIC: posting takes the core's time and
-// carries it.
+// device is a process's view of its NIC: posting takes time of the core and carries that time.
 type device struct {
 	p     *Proc
 	under drivers.Device
 }
 
-// ReadReg comes after what the process has posted before. Time passes for the whole
-// system until the answer, so a process that runs beside others cannot have it.
+// ReadReg follows earlier posts of the process. Time advances for the whole system until the
+// answer, so it is not available to a process that runs concurrently with others.
 func (d *device) ReadReg(off uint32) (uint64, error) {
 	if d.p.yield != nil && d.p.l.with != nil {
 		return 0, fmt.Errorf("%w: process %d reads a register while threads simulate parts of the system; use one thread", drivers.ErrNotSupported, d.p.id)
@@ -236,7 +234,7 @@ func (d *device) ReadReg(off uint32) (uint64, error) {
 	return v, err
 }
 
-// catchUp is Sync also for a process that does not run.
+// catchUp is Sync, also for a process that is not running.
 func (p *Proc) catchUp() error {
 	if p.yield != nil {
 		p.Sync()
@@ -271,12 +269,12 @@ func (d *device) PacesPIO() bool { return true }
 
 func (d *device) Memory() []byte { return d.under.Memory() }
 
-// Now tells a poller whether its process lets time pass (drivers/stall).
+// Now lets a poller detect whether its process advances time (drivers/stall).
 func (d *device) Now() drivers.Cycle { return d.p.k.cycle(d.p.now) }
 
 func (d *device) Segments() []drivers.Segment { return d.under.Segments() }
 
-// Capabilities are those of the device but for Await: a process waits with WaitArrival.
+// Capabilities are those of the device without Await: a process waits with WaitArrival.
 func (d *device) Capabilities() drivers.Capabilities {
 	return d.under.Capabilities() &^ (drivers.CanAwait | drivers.CanInterrupt)
 }

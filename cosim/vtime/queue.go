@@ -15,7 +15,7 @@ type entry struct {
 	at      drivers.Time
 	seq     uint64
 	proc    *Proc
-	resumes uint64 // of the process when this was pushed: it wakes nobody who has been resumed since
+	resumes uint64 // of the process at the time of the push: an entry is void once the process has been resumed
 }
 
 func (e entry) before(o entry) bool { return e.at < o.at || e.at == o.at && e.seq < o.seq }
@@ -23,7 +23,7 @@ func (e entry) before(o entry) bool { return e.at < o.at || e.at == o.at && e.se
 func (q *queue) len() int     { return len(q.heap) }
 func (q *queue) first() entry { return q.heap[0] }
 
-// next is the number in the order of scheduling of what is pushed now, or later as pushAs.
+// next is the scheduling number of an entry that is pushed now, or later with pushAs.
 func (q *queue) next() uint64 {
 	q.seq++
 	return q.seq
@@ -46,12 +46,12 @@ func (q *queue) pushAs(seq uint64, at drivers.Time, p *Proc) {
 	q.heap[i] = e
 }
 
-// soon is how many of a queue are looked at by want: the first, and the four one of which is the
+// soon is the number of entries that want prefetches: the first, and the four candidates for the
 // next.
 const soon = 5
 
-// want asks for what those need who are likely to be next: all that the first does, and of those
-// behind it the process, which says where the rest is.
+// want prefetches for the processes that are likely to run next: all areas of the first, and of the
+// others the process itself, which refers to the rest.
 func (q *queue) want() {
 	for i := range q.heap[:min(len(q.heap), soon)] {
 		p := q.heap[i].proc

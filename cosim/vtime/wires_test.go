@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// wires is the network of a part: a wire of one latency from every node to every
-// other. What two wires bring in the same cycle comes in the order of the senders.
+// wires is the network of a part: wires of equal latency from every node to every other. Packets
+// that arrive in the same cycle are ordered by sender.
 type wires struct {
 	p     *nic.Part
 	all   []*wires
@@ -124,7 +124,7 @@ func (w *wires) Exchange(late uint) {
 	w.sent[w.round%4] = w.sent[w.round%4][:0]
 }
 
-// wired makes a machine of so many parts whose mailboxes, of 4 slots, are on.
+// wired creates a machine with the given number of parts whose mailboxes, of 4 slots, are enabled.
 func wired(t testing.TB, nodes, parts int) *nic.Machine {
 	m := nic.New(nic.Config{
 		Info:   drivers.Info{Nodes: nodes, VPIDs: regs.VPIDs, Dims: [3]int{nodes, 1, 1}, ClockPS: regs.ClockPS},

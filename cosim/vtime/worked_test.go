@@ -14,10 +14,10 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The worked examples of doc.go are what the code does: the tests here make their lines, and
-// look for them in it.
+// The tests in this file generate the lines of the worked examples in doc.go, and look for them
+// there.
 
-// worked tells whether doc.go has these lines, as a block.
+// worked reports whether doc.go contains these lines as a block.
 func worked(t *testing.T, lines []string) {
 	t.Helper()
 	text, err := os.ReadFile("doc.go")
@@ -26,7 +26,7 @@ func worked(t *testing.T, lines []string) {
 	require.True(t, strings.Contains(string(text), block), "doc.go does not have this block:\n%s", block)
 }
 
-// Two processes, one packet: who is ahead of whom.
+// Two processes, one packet.
 func TestWorkedExampleOfVirtualTime(t *testing.T) {
 	k, procs := world(t, Config{PIOWrite: 40 * ns, Wake: 60 * ns})
 	start := k.Now()
@@ -61,7 +61,7 @@ func TestWorkedExampleOfVirtualTime(t *testing.T) {
 // scriptedParts are two parts that are always busy. The test decides which of their threads is
 // slow.
 type scriptedParts struct {
-	drivers.Timed // nothing else of it is asked
+	drivers.Timed // other methods are not called
 	parts         [2]*scriptedPart
 	sync.Mutex
 	events []string
@@ -124,7 +124,7 @@ func (p *scriptedPart) Exchange(late uint) {
 	p.note("takes what was sent in w%d", p.window-int(late))
 }
 
-// note writes an event down, in the column of its thread.
+// note records an event in the column of its thread.
 func (p *scriptedPart) note(format string, args ...any) {
 	event := fmt.Sprintf(format, args...)
 	p.before(event)
@@ -134,7 +134,7 @@ func (p *scriptedPart) note(format string, args ...any) {
 	p.after(event)
 }
 
-// Thread 0 is fast, thread 1 slow in w1: the fast one gets a window ahead, and no further.
+// Thread 0 is fast, thread 1 slow in w1: the fast one gets one window ahead, but no further.
 func TestWorkedExampleOfWindows(t *testing.T) {
 	s := newScriptedParts()
 	k := New(s, Config{PIODepth: 1})
@@ -169,7 +169,7 @@ func TestWorkedExampleOfWindows(t *testing.T) {
 			await(first)
 		case "has done w1":
 			await(ahead)
-			time.Sleep(5 * time.Millisecond) // thread 0 could begin w3 if it did not wait
+			time.Sleep(5 * time.Millisecond) // thread 0 could start w3 if it did not wait
 		case "takes what was sent in w0":
 			await(further)
 		}
@@ -192,7 +192,7 @@ func TestWorkedExampleOfWindows(t *testing.T) {
 	to := slices.IndexFunc(s.events, func(e string) bool { return strings.Contains(e, "begins w3:") })
 	require.Less(t, from, to)
 	for _, e := range s.events[from : to+1] {
-		if !strings.HasSuffix(e, " w0") && !strings.HasSuffix(e, " w-1") { // the time before the first window
+		if !strings.HasSuffix(e, " w0") && !strings.HasSuffix(e, " w-1") { // before the first window
 			lines = append(lines, e)
 		}
 	}

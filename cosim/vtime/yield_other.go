@@ -11,5 +11,5 @@ func yield() { runtime.Gosched() }
 
 var started = time.Now()
 
-// used stands for the processor time of the program, as if there were a core for it at all times.
+// used substitutes elapsed time for CPU time, as if a core were always available.
 func used() time.Duration { return time.Since(started) }
