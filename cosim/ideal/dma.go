@@ -9,9 +9,9 @@ import (
 	"github.com/nicloop/nicloop/drivers/segment"
 )
 
-// dma is where the NICs find memory.
+// dma is the placement of the NICs' memory.
 type dma struct {
-	base, segment uint64 // 0: at once; 0: one piece
+	base, segment uint64 // address, 0: default; segment size, 0: contiguous
 }
 
 func parseDMA(keys map[string]string) (d dma, err error) {
@@ -41,7 +41,7 @@ func (d dma) String() (s string) {
 	return s
 }
 
-// lay gives a node's bytes and where each of so many nodes finds them.
+// lay returns the bytes per node and the segments of each node.
 func (d dma) lay(bytes, nodes int) (int, [][]drivers.Segment) {
 	if d == (dma{}) {
 		return bytes, nil

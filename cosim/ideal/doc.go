@@ -1,21 +1,21 @@
-// Package ideal is the NIC of package nic on a network without topology: a test
-// double for the layers above drivers. cosim/model has the real network.
+// Package ideal is the NIC of package nic on a network without topology: a test double for the
+// layers above drivers. cosim/model has the real network.
 //
-// # What it promises
+// # Guarantees
 //
-//   - What nic promises: what software can see is what the RTL shows. A full mailbox
-//     blocks its whole node's completer, then the senders, then their send windows;
-//     registers stay accessible.
-//   - Packets of one source and destination arrive in order. At most a bounded
-//     number is on its way to a node (URI key depth).
-//   - With Options.Trace, every flit at its injection and ejection, every line,
-//     slot and dropped packet, in order of time.
+//   - The guarantees of nic: software observes the same behaviour as with the RTL. A full mailbox
+//     blocks its node's completer, then the senders, then their send windows; registers stay
+//     accessible.
+//   - Packets of one source and destination arrive in order. The number of packets in flight to a node
+//     is limited (URI key depth).
+//   - Options.Trace reports every flit at its injection and ejection, and every line, slot and dropped
+//     packet, in order of time.
 //
-// Registers of links and wires answer DECERR: there are none.
+// Registers of links and wires answer DECERR, because there are none.
 //
-// Keys of the URI: keys.go, and "nicloop device list ideal".
+// Keys of the URI: see keys.go, and "nicloop device list ideal".
 //
-// With clock=wall time is nobody's: package alone drives the NICs whenever there is something for
-// them to do, and goroutines and, where somebody serves it (host/broker), programs that run in
-// parallel use their devices.
+// With clock=wall the system is free-running: package freerun drives the NICs whenever they have
+// work, and goroutines use their devices concurrently, or other programs if a broker serves the
+// system (host/broker).
 package ideal

@@ -46,7 +46,7 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	}
 	m, err := build(opt, drivers.Cycle(latency), depth, dma, wall)
 	if err != nil {
-		return nil, err // not a Machine that is nil
+		return nil, err // not a nil *Machine in an interface
 	}
 	if !wall {
 		return m, nil
@@ -55,8 +55,8 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	return freerun.New(m), nil
 }
 
-// New makes a machine. Of opt it takes Nodes (default 2), MemoryBytes (default
-// 4 MiB per node) and Trace.
+// New creates a machine. It uses Nodes (default 2), MemoryBytes (default 4 MiB per node) and Trace
+// of opt.
 func New(opt drivers.Options, latency drivers.Cycle, depth int) (*nic.Machine, error) {
 	return build(opt, latency, depth, dma{}, false)
 }

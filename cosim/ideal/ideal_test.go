@@ -17,12 +17,12 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// accessCycles are those of an access to a register: fetched, decoded, performed, answered.
+// accessCycles is the latency of a register access: fetch, decode, access, response.
 const accessCycles = 6
 
 var seed = flag.Uint64("seed", 1, "seed of the random tests")
 
-// rig is a machine whose mailboxes are on: vpid v's ring lies at v<<16.
+// rig is a machine whose mailboxes are enabled: the ring of vpid v is at v<<16.
 type rig struct {
 	*nic.Machine
 	t    *testing.T
@@ -82,7 +82,7 @@ func TestSend(t *testing.T) {
 	start := r.Now()
 
 	r.run(drivers.Forever)
-	// Fetched, address, one beat, judged, and gone, which the pipe takes no time for: a cycle each.
+	// One cycle each for fetch, address, one beat, check and completion; the pipe takes none.
 	require.Equal(t, start+100+5, r.stop.Now)
 	require.Equal(t, []drivers.Fired{{Kind: drivers.FiredPIO, Node: 0, VPID: 3}}, r.stop.Fired)
 	require.EqualValues(t, 1, r.PIOTaken(0, 3))
@@ -152,7 +152,7 @@ func TestDropsAtTheCompleter(t *testing.T) {
 		{regs.MboxBase(1), ^uint64(0), regs.DropReasonDMAError},
 	} {
 		r := newRig(t, 2, 4, nil)
-		r.PostReg(1, r.Now(), regs.MboxCtrl(1), 0) // base and size stand still while it is on
+		r.PostReg(1, r.Now(), regs.MboxCtrl(1), 0) // base and size must not change while it is enabled
 		r.PostReg(1, r.Now(), tc.off, tc.v)
 		if tc.off != regs.MboxCtrl(1) {
 			r.PostReg(1, r.Now(), regs.MboxCtrl(1), regs.MboxCtrlEnable)
@@ -175,7 +175,7 @@ func TestDropsAtTheCompleter(t *testing.T) {
 	}
 }
 
-// A full mailbox holds the whole node back, up to the senders' windows.
+// A full mailbox blocks the whole node, up to the senders' windows.
 func TestBackPressure(t *testing.T) {
 	r := newRig(t, 3, 2, nil)
 	r.PostReg(1, r.Now(), regs.IRQMask, regs.IRQMaskStall)
@@ -183,7 +183,7 @@ func TestBackPressure(t *testing.T) {
 	const sent = 2 + 2 + 8 + regs.VELOLines
 	for i := range sent {
 		r.send(0, 0, 1, 7, []byte{byte(i)})
-		if i == 12 { // more at once than leave would be refused
+		if i == 12 { // more lines at once than are taken would be refused
 			r.run(drivers.Forever)
 		}
 	}
@@ -198,7 +198,7 @@ func TestBackPressure(t *testing.T) {
 	require.EqualValues(t, 2, r.reg(1, regs.MboxWP(7)))
 	require.EqualValues(t, 7|regs.RXStallVPIDStalled, r.reg(1, regs.RXStallVPID))
 
-	// Nobody else gets through to that node, others do.
+	// No other packets reach that node; packets to other nodes do.
 	r.send(2, 0, 1, 8, []byte{1})
 	r.send(2, 1, 0, 0, []byte{2})
 	r.run(r.Now() + 1000)
@@ -233,7 +233,7 @@ func TestRegisters(t *testing.T) {
 	require.NoError(t, d.WriteReg(regs.Scratch, 0x1234))
 	require.EqualValues(t, 0x1234, r.reg(1, regs.Scratch), "a read follows the writes posted before it")
 
-	for i := range regs.Registers() { // every register reads
+	for i := range regs.Registers() { // every register can be read
 		reg := &regs.Registers()[i]
 		if strings.HasPrefix(reg.Name, "LINK_") || strings.HasPrefix(reg.Name, "WIRE_") {
 			continue
@@ -249,7 +249,7 @@ func TestRegisters(t *testing.T) {
 		require.EqualValues(t, i+1, r.reg(1, regs.BadAccess))
 	}
 	require.NoError(t, d.WriteReg(regs.Magic, 1))
-	_, err := d.ReadReg(regs.Scratch) // the refusal of a posted write comes with the next answer
+	_, err := d.ReadReg(regs.Scratch) // the error of a posted write is returned with the next response
 	requireBusError(t, err, drivers.BusError{Node: 1, Port: "register", Off: regs.Magic, Write: true, Resp: drivers.RespSLVERR})
 }
 
@@ -267,11 +267,11 @@ func TestDeadlinesAndOrder(t *testing.T) {
 	require.Equal(t, now+30, r.stop.Now)
 	require.True(t, r.stop.Idle)
 	require.EqualValues(t, 3, r.reg(0, regs.Scratch))
-	r.run(5) // a deadline in the past moves nothing
+	r.run(5) // a deadline in the past does not advance time
 	require.Equal(t, r.stop.Now, r.Now())
 }
 
-// What fires while a register is read is reported by the next Run.
+// Events that fire during a register read are reported by the next Run.
 func TestFiredDuringRead(t *testing.T) {
 	r := newRig(t, 1, 4, nil)
 	r.ArmPIO(0, 0, 1)
@@ -314,7 +314,7 @@ func TestMisuse(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
 }
 
-// ordered fails on events that go back in time.
+// ordered fails on events that are not in order of time.
 type ordered struct {
 	t    *testing.T
 	last drivers.Cycle
@@ -330,7 +330,7 @@ func (o *ordered) Trace(events []drivers.TraceEvent) error {
 	return nil
 }
 
-// Random traffic: every packet arrives once and in order, twice the same way.
+// Random traffic: every packet arrives once and in order, and two runs are equal.
 func TestRandomTraffic(t *testing.T) {
 	first, second := traffic(t, *seed), traffic(t, *seed)
 	require.Equal(t, first, second, "not deterministic")

@@ -6,8 +6,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A pipe is a network in which every packet takes as long as any other. At most
-// depth packets of a class are on their way to one node; others wait at their sources.
+// A pipe is a network with the same latency for every packet. At most depth packets of a class are
+// in flight to a node; others wait at their sources.
 type pipe struct {
 	m       *nic.Part
 	latency drivers.Cycle // from the first flit's injection to its ejection
@@ -15,16 +15,16 @@ type pipe struct {
 	nodes   []end
 }
 
-// An end is where a node meets the pipe.
+// An end is a node's connection to the pipe.
 type end struct {
 	offered [nic.Sources]bool
 	free    drivers.Cycle       // the wire into the pipe
-	ejected drivers.Cycle       // and the one out of it
+	ejected drivers.Cycle       // the wire out of the pipe
 	arrived [regs.VCs][]arrival // by class
 	from    [regs.VCs]drivers.Cycle
 }
 
-// An arrival is a packet whose last flit comes at a cycle.
+// An arrival is a packet with the cycle in which its last flit arrives.
 type arrival struct {
 	packet uint32
 	at     drivers.Cycle
@@ -73,7 +73,7 @@ func (p *pipe) Step(now drivers.Cycle) {
 	}
 }
 
-// room tells whether the first packet of a source may enter.
+// room reports whether the first packet of a source may enter.
 func (p *pipe) room(node int, s nic.Source) bool {
 	packet, _ := p.m.Next(node, s)
 	return len(p.nodes[packet.Dst].arrived[s.Class()]) < p.depth
@@ -97,7 +97,7 @@ func (p *pipe) send(now drivers.Cycle, node int, s nic.Source) {
 	_, e.offered[s] = p.m.Next(node, s)
 }
 
-// deliver hands over what has arrived, as long as it is accepted.
+// deliver delivers arrived packets as long as they are accepted.
 func (p *pipe) deliver(now drivers.Cycle, node, class int) {
 	e := &p.nodes[node]
 	for len(e.arrived[class]) > 0 && max(e.arrived[class][0].at, e.from[class]) <= now {
@@ -125,7 +125,7 @@ func (p *pipe) Waiting(node, class int) int {
 // Credits implements nic.Network: there are none.
 func (p *pipe) Credits(int, int) int { return 0 }
 
-// Route implements nic.Network: packets have one way, whatever an entry says.
+// Route implements nic.Network. Table entries are ignored, because there is only one path.
 func (p *pipe) Route(int, int, int) {}
 
 // RouteErrors implements nic.Network.

@@ -10,8 +10,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Cycles from one side of a link to the other. The network counts from a flit's sending, or its
-// leaving an input buffer: t.
+// Latencies between the two sides of a link. The network counts from t, the cycle in which a flit
+// is sent, or leaves an input buffer:
 //
 //	to the RTL    the flit or the credit is at the neighbour's end of the link in t + 1 (border.h)
 //	to the model  the word leaves in t + 1 with the flit, in t + 2 with the credit
@@ -26,7 +26,7 @@ const (
 	maxPorts = 7
 )
 
-// border translates what passes between nodes of the RTL and of the model.
+// border translates the traffic between nodes of the RTL and of the model.
 type border struct {
 	s                 *System
 	hop, link, credit drivers.Cycle // of the network
@@ -34,12 +34,12 @@ type border struct {
 	edges             []edge
 	byPort            []*edge     // by router and port, of either end of a link
 	post              bridge.Edge // a buffer
-	inside            int         // packets that have not wholly come in
+	inside            int         // packets that have not arrived completely
 	gone              []departure
 }
 
 // departure is a packet whose tail leaves for the RTL in a cycle. Runs of flits are known before
-// they leave, and until then the sender wants to know the packet.
+// they leave, and the packet must stay available until then.
 type departure struct {
 	at     drivers.Cycle
 	packet uint32
@@ -53,7 +53,7 @@ type edge struct {
 	in                 [maxVCs]passage
 }
 
-// passage is how far a packet is that passes on a VC.
+// passage is the progress of a packet on a VC.
 type passage struct {
 	packet uint32
 	at     int // flits that have passed
@@ -80,10 +80,10 @@ func (b *border) init(s *System, r *request) {
 	}
 }
 
-// empty: no packet is on its way from one side to the other.
+// empty reports whether no packet is in flight between the sides.
 func (b *border) empty() bool { return b.inside == 0 && len(b.gone) == 0 }
 
-// forget gives back the packets that have left.
+// forget frees the packets that have left.
 func (b *border) forget() {
 	n := 0
 	for n < len(b.gone) && b.gone[n].at <= b.s.now {
@@ -95,7 +95,7 @@ func (b *border) forget() {
 
 // ---- to the RTL ----
 
-// send posts what has left the model's routers.
+// send sends the flits that have left the model's routers.
 func (b *border) send() {
 	if len(b.gone) > 0 {
 		b.forget()
@@ -142,7 +142,7 @@ func (b *border) Credits(router, port int, vc uint8, n int, at uint64) {
 
 // ---- to the model ----
 
-// take puts into the model's routers what has left the RTL.
+// take passes the flits that have left the RTL to the model's routers.
 func (b *border) take(list []bridge.Edge) error {
 	for i := range list {
 		w := &list[i]

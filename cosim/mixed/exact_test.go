@@ -34,7 +34,7 @@ const (
 	data        = tables + procs<<12
 	pages       = 24
 	memory      = data + pages<<12
-	start       = drivers.Cycle(1000) // set-up is over
+	start       = drivers.Cycle(1000) // after set-up
 )
 
 // A post is a line, or the write of a register.
@@ -46,7 +46,7 @@ type post struct {
 	v    uint64
 }
 
-// load is what software does in a run; it depends on nothing that happens.
+// load is the schedule of software in a run; it does not depend on events.
 type load struct {
 	nodes int
 	posts []post
@@ -54,8 +54,8 @@ type load struct {
 	lead  bool // the RTL may lead
 }
 
-// newLoad is random lines of all nodes, one per node every gap cycles on average: VELO alone, or
-// with RMA.
+// newLoad returns random lines of all nodes, one per node every gap cycles on average: VELO only,
+// or with RMA.
 func newLoad(seed uint64, nodes, each, gap int, rma bool) *load {
 	rng := rand.New(rand.NewPCG(seed, 7))
 	l := &load{nodes: nodes}
@@ -115,8 +115,8 @@ func (p *post) operation(rng *rand.Rand, dst int, target uint64) {
 	}
 }
 
-// passes are the cycles in which heads passed a point, in order, by point, node and the ends of
-// their way.
+// passes are the cycles in which heads passed a point, in order, by point, node, source and
+// destination.
 type passes map[[4]uint16][]drivers.Cycle
 
 // Trace implements drivers.TraceSink.
@@ -137,7 +137,7 @@ func (s passes) Trace(events []drivers.TraceEvent) error {
 	return nil
 }
 
-// seen is all that a run showed.
+// seen is the complete observation of a run.
 type seen struct {
 	passes passes
 	text   []string
@@ -159,7 +159,7 @@ func opened(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 	return sys.(drivers.Timed)
 }
 
-// counters are registers that tell how a run went.
+// counters are registers that summarise a run.
 var counters = []uint32{regs.TXPackets, regs.TXStall, regs.TXDropped, regs.RXPackets, regs.RXStall, regs.RXDropped, regs.RouteErrors, regs.ErrorInfo,
 	regs.IRQStatus, regs.RMATXPackets, regs.RMARXPackets, regs.RMANotis, regs.RMAErrors, regs.ATUHits, regs.ATUMisses, regs.NotiWP(0), regs.NotiWP(1),
 	regs.MboxWP(0), regs.MboxWP(1), regs.MboxStall(0), regs.TXLevel, regs.RXLevel, regs.NVMStall(0), regs.LinkCRCErrors(0), regs.LinkTimeouts(0),
@@ -174,7 +174,7 @@ func (l *load) run(t *testing.T, uri string) *seen {
 		opt.Trace = s.passes
 	}
 	m := opened(t, uri, opt)
-	if !l.lead { // which promises that nothing is posted on the way
+	if !l.lead { // lead promises that nothing is posted meanwhile
 		m = pacing.NewSystem(m)
 	}
 	for n := range l.nodes {
@@ -189,7 +189,7 @@ func (l *load) run(t *testing.T, uri string) *seen {
 			m.PostPIO(p.node, p.at, p.off, p.line)
 		}
 	}
-	if s, ok := m.(drivers.RunAheadSystem); ok && l.lead { // all is posted
+	if s, ok := m.(drivers.RunAheadSystem); ok && l.lead { // all lines are posted
 		s.RunAhead(func() drivers.Cycle { return drivers.Forever })
 		defer s.RunAhead(nil)
 	}
@@ -237,7 +237,7 @@ func setUp(m drivers.Timed, n int) {
 	}
 }
 
-// first tells where two runs part.
+// first describes the first difference between two runs.
 func first(rtl, here *seen) string {
 	var b strings.Builder
 	n := 0
@@ -278,7 +278,7 @@ func compare(t *testing.T, l *load, keys string, rtlNodes ...string) {
 	if keys != "" {
 		sep = "?" + keys + "&"
 	}
-	wants := map[bool]*seen{} // who leads is not paced
+	wants := map[bool]*seen{} // by whether the RTL leads
 	for _, nodes := range rtlNodes {
 		uri := "mixed:" + sep + "rtl=" + nodes
 		l.lead = !l.lead
@@ -294,11 +294,11 @@ func compare(t *testing.T, l *load, keys string, rtlNodes ...string) {
 	}
 }
 
-// Kinds of networks; each has nodes of a kind of its own, which is built once.
+// Kinds of networks; each has its own node type, which is built once.
 var networks = []struct {
 	keys  string
 	nodes int
-	rtl   []string // choices: a corner, neighbours, apart, all but one
+	rtl   []string // choices: a corner, adjacent nodes, separate nodes, all but one
 }{
 	{"", 2, []string{"0", "1"}},
 	{"", 4, []string{"0", "1,2", "0,1", "0,1,3"}},
@@ -307,14 +307,14 @@ var networks = []struct {
 	{"dims=3x3&torus=1", 9, []string{"4", "0,1,8", "0,1,2,3,5,6,7,8"}},
 }
 
-// Random traffic, from few packets to more than the network takes: the same cycles of every flit at
-// every point, registers, counters and bytes of memory.
+// Random traffic, from light load to overload: the same cycles of every flit at every point, and
+// the same registers, counters and bytes of memory.
 func differ(t *testing.T, rma bool, gaps ...int) {
 	for _, n := range networks {
 		for i, gap := range gaps {
 			t.Run(fmt.Sprintf("%s/%dnodes/gap%d", n.keys, n.nodes, gap), func(t *testing.T) {
 				l := newLoad(*seed+uint64(i), n.nodes, 400/n.nodes, gap, rma)
-				// Traced, flits go one by one.
+				// With a trace, flits are simulated one by one.
 				if l.trace = (n.nodes+i)%2 == 0; n.nodes == 4 {
 					compare(t, l, n.keys, n.rtl...)
 					l.trace = !l.trace
@@ -329,7 +329,7 @@ func TestVELO(t *testing.T) { differ(t, false, 200, 12) }
 
 func TestRMA(t *testing.T) { differ(t, true, 400, 60) }
 
-// Routes drawn at random on a ring: the longer way round, or none.
+// Random routes on a ring: the longer way round, or none.
 func TestRoutes(t *testing.T) {
 	rng := rand.New(rand.NewPCG(*seed, 8))
 	for _, gap := range []int{200, 20} {

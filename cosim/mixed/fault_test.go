@@ -28,15 +28,15 @@ func openSystem(t *testing.T, opt drivers.Options) *System {
 	return s
 }
 
-// keepBusy has a node send lines to another, where they are dropped.
+// keepBusy makes a node send lines to another, where they are dropped.
 func keepBusy(s *System, from, to, lines int) {
 	for range lines {
 		s.PostPIO(from, s.Now(), uint32(regs.PioFields{DstNode: uint8(to), DstVPID: procs, Length: 56}.Pack()), make([]byte, 56))
 	}
 }
 
-// The simulator is killed, in the middle of a run and between two: the same error from then on, and
-// nothing is left.
+// TestKilledSimulator: the simulator is killed, during a run or between two. The same error is
+// returned from then on, and nothing is left behind.
 func TestKilledSimulator(t *testing.T) {
 	for _, inside := range []bool{true, false} {
 		before := runtime.NumGoroutine()
@@ -80,7 +80,7 @@ func TestCloseDuringRun(t *testing.T) {
 	}
 }
 
-// Frames that the simulator cannot make sense of end the system.
+// Invalid frames to the simulator end the system.
 func TestBadFramesToSimulator(t *testing.T) {
 	for want, e := range map[string]bridge.Edge{
 		"no link of this process leads out there":  {Node: 1, Link: 5, At: 2000, Flit: true},
@@ -101,7 +101,7 @@ func TestBadFramesToSimulator(t *testing.T) {
 	}
 }
 
-// What cannot leave a node of the RTL is an error, not a panic.
+// Impossible words from a node of the RTL are an error, not a panic.
 func TestBadFramesFromSimulator(t *testing.T) {
 	head := regs.HeaderFields{Type: regs.PacketTypeVELO, Length: 8, SrcNode: 1}.Pack()
 	flit := func(data uint64, marks ...bool) bridge.Edge {
@@ -133,7 +133,7 @@ func TestBadFramesFromSimulator(t *testing.T) {
 	}
 }
 
-// Faults of wires are refused, and links that drain or are reset, whoever asks for them.
+// Wire faults and draining or resetting links are refused in every form.
 func TestFaultsOfWires(t *testing.T) {
 	s := openSystem(t, drivers.Options{})
 	var stop drivers.Stop
@@ -162,7 +162,8 @@ func TestWaves(t *testing.T) {
 	require.Greater(t, info.Size(), int64(1000))
 }
 
-// What stops a run stops it at its cycle on both sides: software may react at once on any node.
+// TestStops: an event stops both sides in its cycle, so that software may react immediately on any
+// node.
 func TestStops(t *testing.T) {
 	type end struct {
 		now   drivers.Cycle
@@ -187,7 +188,7 @@ func TestStops(t *testing.T) {
 		for i := range 40 {
 			for n := range 4 {
 				m.Arm(ids[n])
-				if i == n { // once: when a line falls again, the model's may be earlier by some cycles
+				if i == n { // once: when a line falls again, the model may be some cycles earlier
 					m.ArmIRQ(n)
 				}
 				if i%4 == 0 {

@@ -6,7 +6,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/registry"
 )
 
-// Keys of the URI, by whom they are for.
+// Keys of the URI, by the side that they concern.
 var (
 	ownKeys = []registry.Key{
 		{Name: "rtl", Value: "5,9", Doc: "the nodes that are RTL; at least one, not all"},

@@ -27,10 +27,10 @@ func init() {
 	})
 }
 
-// request is a URI and its options, checked.
+// request is a validated URI with its options.
 type request struct {
 	keys   map[string]string
-	nodes  []int // that are RTL, in order
+	nodes  []int // RTL nodes, in order
 	params model.Params
 }
 
@@ -41,7 +41,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	}
 	s := newSystem(r)
 	ropt, mopt := opt, opt
-	ropt.Threads, mopt.Threads = 0, 0 // one has a few nodes only, the other is one part
+	ropt.Threads, mopt.Threads = 0, 0 // the RTL has a few nodes only, the model is one part
 	if opt.Trace != nil {
 		s.trace = &merger{sink: opt.Trace}
 		ropt.Trace, mopt.Trace = s.trace, s.trace
@@ -67,7 +67,7 @@ func prepare(ctx context.Context, path string, keys map[string]string, opt drive
 	return rtl.Prepare(ctx, pick(keys, bothKeys, rtlKeys), opt)
 }
 
-// Repeat has the simulator repeat its nodes' part; see drivers.Repeater.
+// Repeat makes the simulator repeat the run of its nodes; see drivers.Repeater.
 func (s *System) Repeat() (drivers.Repeated, error) { return s.rtl.Repeat() }
 
 // pick copies the keys of some lists.
@@ -111,8 +111,7 @@ func parse(path string, keys map[string]string, opt *drivers.Options) (*request,
 	return r, nil
 }
 
-// nodesOf joins what the key and the option say; whoever opens a device may not know how many nodes
-// it has.
+// nodesOf combines the key and the option; a caller may not know the number of nodes of a device.
 func nodesOf(keys map[string]string, opt *drivers.Options) error {
 	text, given := keys["nodes"]
 	if !given {
@@ -132,7 +131,7 @@ func nodesOf(keys map[string]string, opt *drivers.Options) error {
 	return nil
 }
 
-// parseNodes reads "5,9".
+// parseNodes parses "5,9".
 func parseNodes(text string, nodes int) ([]int, error) {
 	bad := func(format string, args ...any) ([]int, error) {
 		return nil, fmt.Errorf("%w: mixed: rtl=%s: %s", drivers.ErrConfig, text, fmt.Sprintf(format, args...))
@@ -160,7 +159,7 @@ func parseNodes(text string, nodes int) ([]int, error) {
 	return list, nil
 }
 
-// uri is what reproduces the system.
+// uri is the URI that reproduces the system.
 func (r *request) uri() string {
 	q := url.Values{"dims": {machine.FormatDims(r.params.Dims)}}
 	for k, v := range r.keys {
@@ -171,7 +170,7 @@ func (r *request) uri() string {
 	return "mixed:?" + strings.ReplaceAll(q.Encode(), "%2C", ",")
 }
 
-// connect gives the system its two sides.
+// connect connects the two sides.
 func (s *System) connect(session *bridge.Session, m *nic.Machine, f *fabric.Fabric, info drivers.Info) {
 	s.rtl, s.machine, s.part, s.fabric, s.info = session, m, m.Part(0), f.Part(0), info
 }

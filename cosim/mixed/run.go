@@ -8,28 +8,29 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// How time passes. The model has done what the caller sees as Now; the simulator stands there too,
-// or behind, because nothing can happen in it, or a little ahead (Lead). A side needs of what the
-// other does in a cycle nothing before some cycles later, as a flit passes a link in cycles. So
+// Synchronisation of the two sides. The model has simulated the cycle that the caller sees as Now.
+// The simulator is at the same cycle, or behind because it is idle, or slightly ahead (Lead). Since
+// a flit takes several cycles over a link, a side needs the actions of the other in a cycle only
+// some cycles later. Therefore:
 //
-//   - while both have something to do, both do one cycle, at the same time; or the simulator two,
-//     and the model follows;
-//   - while the model has nothing to do, the simulator goes on until it has, or something leaves
-//     the RTL that may give it something (slack);
-//   - while the RTL has nothing to do, the model goes on until something leaves for it, or software
-//     posts to it.
+//   - while both sides have work, both simulate one cycle at the same time; or the simulator two, and
+//     the model follows;
+//   - while the model is idle, the simulator advances until the model has work, or something leaves the
+//     RTL that may give it work (slack);
+//   - while the RTL is idle, the model advances until something leaves for the RTL, or software posts
+//     to it.
 
-// A flit that leaves the RTL in a word of cycle w can leave the next router in w + 4 and be
-// discarded there in w + 4, both of which the RTL notices in w + 5. What slack is: how many cycles
-// the simulator may go on behind the first w. When nothing may be ahead of Now, what stops a run
-// counts as well, and a discarded packet is one.
+// A flit that leaves the RTL in a word of cycle w can leave the next router, or be discarded there,
+// in w + 4, both of which the RTL notices in w + 5. slack is the number of cycles that the
+// simulator may advance after the first such w. When nothing may be ahead of Now, events that stop
+// a run count as well, including a discarded packet.
 const (
 	slack     = 3
 	slackLead = 4
-	leads     = 2 // cycles by which the RTL may lead a model that is busy
+	leads     = 2 // cycles by which the RTL may lead a busy model
 )
 
-// Run lets time pass; see drivers.Timed.
+// Run advances time; see drivers.Timed.
 func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	*stop = drivers.Stop{Now: s.now, Fired: stop.Fired[:0]}
 	if err := s.enter(); err != nil {
@@ -56,12 +57,12 @@ func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	return err
 }
 
-// quiet: only software can change anything.
+// quiet reports whether only software can cause further events.
 func (s *System) quiet() bool {
 	return s.wakes == drivers.Forever && s.part.NextEvent() == drivers.Forever
 }
 
-// look finds out whether what was armed has happened already.
+// look checks whether an armed event has happened already.
 func (s *System) look() error {
 	if !s.armed {
 		return nil
@@ -70,13 +71,12 @@ func (s *System) look() error {
 	return s.step(bridge.Step{Deadline: s.rtl.Now()})
 }
 
-// advance lets the model, the RTL or both go on, up to a deadline at most but for an RTL that
-// leads.
+// advance advances the model, the RTL or both, at most to a deadline, except for an RTL that leads.
 func (s *System) advance(deadline drivers.Cycle) error {
 	if s.closed.Load() {
 		return drivers.ErrClosed
 	}
-	free := s.wakes - 1 // the RTL has done all up to here
+	free := s.wakes - 1 // the RTL has simulated everything up to this cycle
 	if s.rtlStops() && !s.reads {
 		free = s.met
 	}
@@ -86,7 +86,7 @@ func (s *System) advance(deadline drivers.Cycle) error {
 		s.runModel(min(deadline, free))
 		return nil
 	case s.lead != nil && !s.reads:
-		idle := min(next-1, max(deadline, deadline+1)) // the model, unless software has it do something behind the deadline
+		idle := min(next-1, max(deadline, deadline+1)) // limit of the model's idleness, unless software gives it work after the deadline
 		until := max(s.now+1, min(s.lead(), max(s.now+leads, idle+1)))
 		if next == s.now+1 {
 			return s.runBoth(bridge.Step{Deadline: until, Slack: slackLead})
@@ -99,12 +99,12 @@ func (s *System) advance(deadline drivers.Cycle) error {
 	return s.runBoth(bridge.Step{Deadline: next, Slack: slack, Through: true})
 }
 
-// runModel lets the model go on to a cycle, or until something leaves for the RTL or stops it.
+// runModel advances the model to a cycle, or until something leaves for the RTL or stops it.
 func (s *System) runModel(until drivers.Cycle) {
 	for {
 		t := s.part.NextEvent()
 		if t > until {
-			if until < drivers.Forever-1 { // else there is nothing more to come
+			if until < drivers.Forever-1 { // otherwise no further event is pending
 				s.now = until
 			}
 			break
@@ -120,14 +120,14 @@ func (s *System) runModel(until drivers.Cycle) {
 	s.border.send()
 }
 
-// runRTL lets the simulator go on, and the model follow as far as it has nothing to do.
+// runRTL advances the simulator; the model follows as far as it is idle.
 func (s *System) runRTL(step bridge.Step, idle drivers.Cycle) error {
 	if err := s.step(step); err != nil {
 		return err
 	}
 	now := min(s.rtl.Now(), idle)
 	if edges := s.rtl.Edges(); len(edges) > 0 {
-		now = min(now, edges[0].At+slack) // of the next cycle it takes part
+		now = min(now, edges[0].At+slack) // it takes part in the next cycle
 	}
 	if now > s.now {
 		s.now = now
@@ -137,8 +137,8 @@ func (s *System) runRTL(step bridge.Step, idle drivers.Cycle) error {
 	return s.receive()
 }
 
-// runBoth lets the model do a cycle, in which it has something to do, and meanwhile the simulator
-// at least that one.
+// runBoth simulates a cycle of the model, which has work, and concurrently at least that cycle in
+// the simulator.
 func (s *System) runBoth(step bridge.Step) error {
 	t := s.now + 1
 	s.stop.Fired = s.stop.Fired[:0]
@@ -155,10 +155,10 @@ func (s *System) runBoth(step bridge.Step) error {
 	return s.receive()
 }
 
-// step lets the simulator go on.
+// step advances the simulator.
 func (s *System) step(step bridge.Step) error { return s.ended(s.rtl.RunStep(step, &s.stop)) }
 
-// ended takes in how a step ended.
+// ended handles the result of a step.
 func (s *System) ended(err error) error {
 	if broken := s.rtl.Err(); broken != nil {
 		if s.closed.Load() {
@@ -183,11 +183,11 @@ func (s *System) receive() error {
 	if err := s.border.take(s.rtl.Edges()); err != nil {
 		return s.fail(err)
 	}
-	s.border.send() // credits of what has been discarded at once
+	s.border.send() // credits of flits that were discarded immediately
 	return nil
 }
 
-// read reads a register. The other side comes along.
+// read reads a register. The other side advances along.
 func (s *System) read(node int, off uint32) (uint64, error) {
 	if err := s.enter(); err != nil {
 		return 0, err
@@ -218,7 +218,7 @@ func (s *System) read(node int, off uint32) (uint64, error) {
 func (s *System) readModel(node int, off uint32) (v uint64, refused, err error) {
 	s.part.PostRead(node, off)
 	for done := false; !done; v, done, refused = s.part.Answer(node) {
-		// A cycle at a time, as the answer stops nothing.
+		// A cycle at a time, because the response does not stop a run.
 		if err := s.advance(s.now + 1); err != nil {
 			return 0, nil, err
 		}
@@ -261,7 +261,7 @@ func (s *System) readRTL(node int, off uint32) (v uint64, refused, err error) {
 			return 0, nil, err
 		}
 	}
-	s.armed = true // what fired meanwhile is told by the next step
+	s.armed = true // events that fired meanwhile are reported by the next step
 	return v, refused, nil
 }
 

@@ -21,36 +21,36 @@ type System struct {
 	isRTL   []bool // by node
 	rtl     *bridge.Session
 	machine *nic.Machine
-	part    *nic.Part    // all of the machine
+	part    *nic.Part    // the whole machine
 	fabric  *fabric.Part // the same of its network
 	border  border
 	trace   *merger // or nil
 	watches []watch
 	sides   [2][]drivers.WatchID // of the model and the RTL: the watch by their own number
 
-	now drivers.Cycle // that both sides have done
-	// wakes is the first cycle in which the RTL may do something. Before it the simulator may stand
+	now drivers.Cycle // both sides have simulated up to here
+	// wakes is the first cycle in which the RTL may have work. Before it the simulator may be
 	// behind.
 	wakes drivers.Cycle
-	armed bool // something was armed at the simulator that may have happened already
+	armed bool // an event armed at the simulator may have happened already
 	fired []drivers.Fired
-	told  []error              // refusals of the RTL since the last report
-	met   drivers.Cycle        // at which the first of these came
-	lead  func() drivers.Cycle // up to which the RTL may lead, or nil
-	reads bool                 // a register: nothing stops
+	told  []error              // errors of the RTL since the last report
+	met   drivers.Cycle        // cycle of the first of these
+	lead  func() drivers.Cycle // limit of the RTL's lead, or nil
+	reads bool                 // during a register read: nothing stops
 	stop  drivers.Stop
 
 	waiters drivers.Waiters
 
-	broken error // why the system is over
-	misuse error // told by the next call that lets time pass
+	broken error // why the system has ended
+	misuse error // reported by the next call that advances time
 	mu     sync.Mutex
 	closed atomic.Bool
 }
 
 var _ drivers.RunAheadSystem = (*System)(nil)
 
-// A watch of a side.
+// A watch on one side.
 type watch struct {
 	rtl bool
 	id  drivers.WatchID
@@ -68,7 +68,7 @@ func newSystem(r *request) *System {
 // Info says what was opened.
 func (s *System) Info() drivers.Info { return s.info }
 
-// Pid is the simulator's process, for those who want to see it die.
+// Pid is the simulator's process, for tests that kill it.
 func (s *System) Pid() int { return s.rtl.Pid() }
 
 // Now is the current cycle.

@@ -10,15 +10,16 @@ import (
 	"github.com/nicloop/nicloop/cosim/nic"
 )
 
-// A channel is the buffer behind a wire: of a router's input, or, with port -1, of a NIC's
-// ejection, where router is the node.
+// A channel is the buffer behind a wire: of a router's input or, with port -1, of a NIC's ejection,
+// where router is the node.
 type channel struct {
 	router, port int
 	vc           uint8
 }
 
-// waiting is who waits for whom: a channel for the next one of a packet in it, and that of an
-// ejection for what the unit behind it must first send, or software do.
+// waiting is the dependency graph of channels: from a channel to the next one of a packet in it,
+// and from an ejection to the channels that the unit behind it, or software, needs to make
+// progress.
 type waiting map[channel]map[channel]bool
 
 func (w waiting) add(from, to channel) {
@@ -28,16 +29,17 @@ func (w waiting) add(from, to channel) {
 	w[from][to] = true
 }
 
-// behind is what the unit behind an ejection waits for, beside memory, by the source whose packets
-// it takes: a mailbox waits for software, which may read it no sooner than an operation of RMA of
-// its own has ended; the responder for its answers to leave. Answers wait for memory alone (and for
-// a ring, which software reads as long as it waits for them).
+// behind lists the sources on which the unit behind an ejection depends, besides memory, by the
+// source of the packets that it receives. A mailbox depends on software, which may read it only
+// after an RMA operation of its own has completed; the responder depends on sending its answers.
+// Answers depend on memory only (and on a ring that software reads while it waits for them).
 var behind = map[nic.Source][]nic.Source{
 	nic.SourceVELO:    {nic.SourceRequest, nic.SourceAnswer},
 	nic.SourceRequest: {nic.SourceAnswer},
 }
 
-// graph follows a packet of each source from each node to each, by the routes of a topology.
+// graph follows a packet of each source from each node to each other node, by the routes of a
+// topology.
 func graph(t fabric.Topology, class func(nic.Source) uint8) waiting {
 	w, stands := waiting{}, map[int]channel{}
 	for r := range t.Routers() {
@@ -74,9 +76,9 @@ func graph(t fabric.Topology, class func(nic.Source) uint8) waiting {
 	return w
 }
 
-// ring finds channels that wait for each other in a ring, or none.
+// ring finds a cycle in the dependency graph, or none.
 func (w waiting) ring() (found []channel) {
-	state := map[channel]int{} // 1: on the way down, 2: in no ring
+	state := map[channel]int{} // 1: on the current path, 2: not part of a cycle
 	var visit func(c channel, way []channel) []channel
 	visit = func(c channel, way []channel) []channel {
 		way = append(way, c)
@@ -110,13 +112,13 @@ func (w waiting) ring() (found []channel) {
 
 func ownClass(s nic.Source) uint8 { return uint8(s.Class()) }
 
-// flat is a torus or Dragonfly without its second VCs.
+// flat is a torus or Dragonfly without its second virtual channels.
 type flat struct{ fabric.Topology }
 
 func (flat) VC(_, _ int, vc uint8, _ int) uint8 { return vc % classes }
 
-// TestNoRingOfChannels: whatever packets there are, none waits for itself, through the network,
-// units and software.
+// TestNoRingOfChannels: no packet can wait for itself, through the network, units and software, so
+// the network is free of deadlock.
 func TestNoRingOfChannels(t *testing.T) {
 	for _, dims := range [][]int{{2, 1, 1}, {4, 1, 1}, {3, 3, 1}, {5, 2, 1}, {4, 3, 2}, {3, 3, 3}} {
 		for name, topology := range map[string]fabric.Topology{"mesh": fabric.Mesh(dims...), "torus": fabric.Torus(dims...)} {
@@ -137,8 +139,8 @@ func TestNoRingOfChannels(t *testing.T) {
 func noRing(t *testing.T, topology fabric.Topology) {
 	t.Helper()
 	require.Empty(t, graph(topology, ownClass).ring())
-	shared := func(s nic.Source) uint8 { return min(uint8(s.Class()), 1) } // requests with answers
+	shared := func(s nic.Source) uint8 { return min(uint8(s.Class()), 1) } // requests share a channel with answers
 	require.NotEmpty(t, graph(topology, shared).ring(), "requests and answers in one class: expected a ring")
-	shared = func(s nic.Source) uint8 { return uint8(max(s.Class(), 1)) } // VELO with requests
+	shared = func(s nic.Source) uint8 { return uint8(max(s.Class(), 1)) } // VELO shares a channel with requests
 	require.NotEmpty(t, graph(topology, shared).ring(), "VELO and requests in one class: expected a ring")
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// TestRunChecksCredits: a run that ends with the hardware idle asserts that all credits are there.
+// TestRunChecksCredits: a run that ends with the hardware idle verifies that no credit is missing.
 func TestRunChecksCredits(t *testing.T) {
 	m, f, err := model.NewInside(model.Defaults([3]int{2, 2, 1}), drivers.Options{}, nil)
 	require.NoError(t, err)

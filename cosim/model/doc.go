@@ -1,47 +1,47 @@
-// Package model is the backend behind "model:": the NICs of package cosim/nic on
-// the network of package cosim/fabric, in this process. Importing it registers the
-// scheme; what it opens is a drivers.Timed.
+// Package model is the backend "model:": the NICs of package cosim/nic on the network of package
+// cosim/fabric, in this process. Importing it registers the scheme; it opens a drivers.Timed.
 //
-// # What it promises
+// # Guarantees
 //
-//   - What software sees is what rtl: shows, timing included: [Params] holds the cycles of the
-//     blocks, which "nicloop calibrate" measures. Package cosim/differ measures the difference.
+//   - Software observes the same behaviour as with rtl:, including timing. [Params] holds the cycles of
+//     the blocks, measured by "nicloop calibrate"; package cosim/differ compares the two.
 //
-//   - The promises of cosim/nic: time depends on the calls alone, idle costs nothing.
+//   - The guarantees of cosim/nic: time depends only on the calls, and idle cycles cost nothing.
 //
-//   - With Options.Trace, every flit at its injection, on every link and at its
-//     ejection, heads as they arrive from a link, every line, slot and dropped packet.
-//     Of memory, the addresses of reads and writes and the last beat of writes; flags say who is
-//     served, from 1 on, in the order of the muxes in nic_rma.
+//   - Options.Trace reports every flit at its injection, on every link and at its ejection, heads when
+//     they arrive from a link, and every line, slot and dropped packet. Memory accesses are reported
+//     with the addresses of reads and writes and the last beat of writes; flags identify the requester,
+//     from 1 on, in the order of the muxes in nic_rma.
 //
-//   - Links repair what their wires break, and fail, as the RTL's do. With the same keys or the
-//     same writes to the registers of wires, the same words are hit in the same cycles, and all
-//     that follows is the same. A wire that nobody has written to costs nothing; a network whose
-//     wires all have been takes about five times as long.
+//   - Links retransmit corrupted words, and fail, like those of the RTL. With the same keys or register
+//     writes, the same words are hit in the same cycles, with the same consequences. Wires without
+//     register writes cost nothing; a network in which all wires have been written to takes about five
+//     times as long.
 //
-// It has no waveforms.
+// There are no waveforms.
 //
-// A link is simulated word by word from the first write to a register of one of its wires, or the
-// first LINK_CTRL.reset of an end, on (fabric.Fabric.Expose). If that comes in the middle of
-// traffic, what is on its way over the link gets there unharmed, and up to eight flits behind it
-// while VELO has the network to itself; the link counts as one that was still. With a trace, or if
-// another wire had been written to before, all is as if it had been simulated so from the start,
-// unless the link had no pause for long: then the words that carry no flit may be others than the
-// RTL's, which shows when they are hit. A write before the traffic, such as that of link_seed,
-// avoids all that. On two threads a link between their parts must have been written to before they
-// start; otherwise the write is refused with drivers.ErrNotSupported.
+// A link is simulated word by word after the first write to a register of one of its wires, or the
+// first LINK_CTRL.reset at either end (fabric.Fabric.Expose). If this happens during traffic, flits
+// in flight on the link arrive unharmed, and so do up to eight flits after them while VELO has the
+// network to itself; the link is treated as if it had been idle. With a trace, or if another wire
+// was written to before, the result is the same as if the link had been simulated word by word from
+// the start, unless it had no pause for a long time: then words without a flit may differ from the
+// RTL's, which matters only if they are hit. A write before the traffic, for example of link_seed,
+// avoids these differences. With two threads, links between their parts must be written to before
+// the run; otherwise the write is refused with drivers.ErrNotSupported.
 //
 // # Larger networks
 //
-// A mesh may have up to 4,096 nodes, if no way leads through more than HOP_MAX routers. With the
-// key topology the network is a Dragonfly or a fat tree (fabric.Routed), whose routers have several
-// nodes, or none: software finds no registers of routes, links and wires. A packet's way is the
-// same for all that its pair sends, which so stays in order by classes. Nodes beyond 63 are named
-// by regs.Pio.To. Options.Trace is told of the wires between such routers at drivers.PointPort.
+// A mesh may have up to 4,096 nodes if no route passes more than HOP_MAX routers. With the key
+// topology the network is a Dragonfly or a fat tree (fabric.Routed), whose routers have several
+// nodes or none; registers of routes, links and wires do not exist. All packets of a pair take the
+// same route, so their order is kept within a class. Nodes above 63 are addressed with regs.Pio.To.
+// Options.Trace reports the wires between such routers as drivers.PointPort.
 //
 // # Keys of the URI
 //
-// Those of keys.go: "nicloop device list model".
+// See keys.go, and "nicloop device list model".
 //
-// Options must say how many nodes unless dims or topology does; memory defaults to 1 MiB a node.
+// Options must set the number of nodes, unless dims or topology does. Memory defaults to 1 MiB per
+// node.
 package model

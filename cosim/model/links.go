@@ -12,13 +12,13 @@ func (n *network) traceLinks(cfg fabric.Config) {
 	if n.shared {
 		link = drivers.PointPort
 	}
-	seen := make([]int, cfg.Topology.Routers()*ports*vcs) // flits of the packet that is on its way
+	seen := make([]int, cfg.Topology.Routers()*ports*vcs) // flits of the current packet
 	n.f.Watch(func(router, port int, vc uint8, flit fabric.Flit) {
 		from, out, _ := cfg.Topology.Link(router, port)
 		at := drivers.Cycle(n.f.Now()) + 1
 		index := &seen[(router*ports+port)*vcs+int(vc)]
 		if flit.Head() {
-			*index = 0 // the packet before may have lost its end
+			*index = 0 // the previous packet may have lost its tail
 		}
 		n.m.TraceFlit(at, from, link+uint8(out), vc, flit.Packet(), *index)
 		if *index == 0 && !n.shared && (cfg.Outside == nil || !cfg.Outside(router)) && !n.f.Exposed(router, port) {

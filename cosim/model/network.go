@@ -9,20 +9,20 @@ import (
 
 const classes = regs.VCs
 
-// A network joins the NICs of a part with the fabric: what rtl/core/inject and rtl/core/eject
-// do. A node and a buffer are looked at in the cycles in which they may go on. While
-// VELO has the network to itself, packets move in runs of flits.
+// A network connects the NICs of a part to the fabric, like rtl/core/inject and rtl/core/eject.
+// Nodes and buffers are examined only in cycles in which they may make progress. While VELO has the
+// network to itself, packets move in runs of flits.
 type network struct {
 	m        *nic.Part
 	f        *fabric.Part
 	topology fabric.Topology
 	in       []injector
 	out      []ejector     // node * classes + class
-	shared   bool          // see Params.Shared: routers are not the nodes'
+	shared   bool          // see Params.Shared: routers do not belong to nodes
 	sending  plan          // nodes
 	draining plan          // ejectors
-	injected drivers.Cycle // the last cycle in which nodes could inject
-	_        [128]byte     // what is allocated next may be another thread's
+	injected drivers.Cycle // last cycle in which nodes could inject
+	_        [128]byte     // avoids false sharing with the next allocation
 }
 
 func newNetwork(m *nic.Part, f *fabric.Part, cfg fabric.Config) *network {
@@ -47,7 +47,7 @@ func newNetwork(m *nic.Part, f *fabric.Part, cfg fabric.Config) *network {
 // Step implements nic.Network.
 func (n *network) Step(now drivers.Cycle) {
 	if n.NextEvent(now-1) > now {
-		return // the fabric catches up when there is something to do
+		return // the fabric catches up when there is work
 	}
 	n.catchUp(now)
 	n.draining.each(now, n.drain)
@@ -77,7 +77,7 @@ func (n *network) catchUp(now drivers.Cycle) {
 	}
 }
 
-// credited has nodes looked at that had no credit and will have some.
+// credited examines nodes that had no credit and will get one.
 func (n *network) credited() {
 	for _, node := range n.f.Credited() {
 		n.look(drivers.Cycle(n.f.Now()), int(node))
@@ -86,7 +86,7 @@ func (n *network) credited() {
 
 // NextEvent implements nic.Network.
 func (n *network) NextEvent(now drivers.Cycle) drivers.Cycle {
-	now = max(now, drivers.Cycle(n.f.Now())-1) // Finish has let time pass in which there was nothing
+	now = max(now, drivers.Cycle(n.f.Now())-1) // Finish has skipped cycles without work
 	next := min(n.draining.next(now), n.sending.next(now))
 	if next == now+1 || len(n.f.Ejected()) > 0 || len(n.f.Dropped()) > 0 {
 		return now + 1
@@ -108,25 +108,25 @@ func (n *network) CheckCredits() error { return n.f.Fabric.CheckCredits() }
 
 // ---- injection ----
 
-// An injector is a node's way into its router: each source on the channel of its class, a flit
-// per cycle of one of them, round-robin.
+// An injector connects a node to its router. Each source uses the channel of its class; one flit
+// per cycle is sent, round-robin.
 type injector struct {
 	offered uint8         // sources with a packet
-	last    nic.Source    // that sent a flit
-	busy    drivers.Cycle // flits up to here are on their way
+	last    nic.Source    // source of the last flit
+	busy    drivers.Cycle // flits up to this cycle have been sent
 	source  [nic.Sources]sending
 }
 
-// sending is how far a source's packet has gone.
+// sending is the progress of a source's packet.
 type sending struct {
 	packet uint32
 	dst    uint16
-	at     uint16 // flits gone
-	flits  uint16 // 0: the packet is not looked up yet
+	at     uint16 // flits sent
+	flits  uint16 // 0: the packet has not been looked up
 }
 
-// Announce implements nic.Network: from the first piece of a descriptor to its first flit more
-// cycles pass than a run has flits.
+// Announce implements nic.Network. The time from the first piece of a descriptor to its first flit
+// exceeds the length of a run.
 func (n *network) Announce() { n.f.Mix() }
 
 // Offer implements nic.Network.
@@ -135,8 +135,8 @@ func (n *network) Offer(node int, s nic.Source) {
 	n.sending.add(max(n.m.Now(), n.injected+1), node)
 }
 
-// look has a node looked at when it can send, from a cycle on. That a credit comes which
-// is not known yet is told by the fabric.
+// look schedules a node for the first cycle in which it can send, from a given cycle on. Credits
+// that are not known yet are reported by the fabric.
 func (n *network) look(from drivers.Cycle, node int) {
 	i, at := &n.in[node], drivers.Forever
 	for s := range nic.Sources {
@@ -145,14 +145,14 @@ func (n *network) look(from drivers.Cycle, node int) {
 		}
 	}
 	if at != drivers.Forever {
-		n.sending.add(min(max(at, from), from+planned/2), node) // later, if it is far ahead
+		n.sending.add(min(max(at, from), from+planned/2), node) // earlier, if it is far ahead
 	}
 }
 
-// inject sends flits, if there are credits for them.
+// inject sends flits if there are credits for them.
 func (n *network) inject(now drivers.Cycle, node int) {
 	i := &n.in[node]
-	if i.busy >= now { // only VELO sends more than one at once
+	if i.busy >= now { // only VELO sends several at once
 		if i.busy == now && i.source[nic.SourceVELO].done() {
 			n.sent(now, node, i, nic.SourceVELO)
 		} else {
@@ -203,7 +203,7 @@ func (n *network) send(now drivers.Cycle, node int, i *injector, s nic.Source) {
 	}
 }
 
-// sent: the tail of a source's packet leaves now.
+// sent handles the departure of the tail of a source's packet.
 func (n *network) sent(now drivers.Cycle, node int, i *injector, s nic.Source) {
 	i.source[s].flits = 0
 	n.m.Sent(node, s)
@@ -215,28 +215,28 @@ func (n *network) sent(now drivers.Cycle, node int, i *injector, s nic.Source) {
 
 // ---- ejection ----
 
-// An ejector is a NIC's buffer of one class, and the unit that takes from it. Both
-// counts have flits of cycles to come, which are known.
+// An ejector is a NIC's buffer of one class with the unit that reads it. Both counts include flits
+// of future cycles that are known already.
 type ejector struct {
 	runs       []run // a ring
 	head, held uint16
-	taking     bool // a packet's head has been taken, its tail has not
-	ends       bool // its tail is taken when busy comes
+	taking     bool // a packet's head has been taken, but not its tail
+	ends       bool // its tail is taken at cycle busy
 	packet     uint32
 	come, gone uint64
-	until      drivers.Cycle // the last flit known comes
-	busy       drivers.Cycle // the last flit known is taken
-	seen       uint16        // flits of the packet that comes in, for the trace
+	until      drivers.Cycle // arrival of the last known flit
+	busy       drivers.Cycle // cycle in which the last known flit is taken
+	seen       uint16        // flits of the arriving packet, for the trace
 }
 
-// A run is flits that can be taken from a cycle on, each in one of its own.
+// A run is a sequence of flits that can be taken from a cycle on, one per cycle.
 type run struct {
 	at   drivers.Cycle
 	n    uint16
 	flit fabric.Flit
 }
 
-// at is the run at an index of those that wait.
+// at returns the i-th waiting run.
 func (o *ejector) at(i uint16) *run {
 	if i += o.head; int(i) >= len(o.runs) {
 		i -= uint16(len(o.runs))
@@ -244,7 +244,7 @@ func (o *ejector) at(i uint16) *run {
 	return &o.runs[i]
 }
 
-// eject: a run comes, its first flit now.
+// eject receives a run whose first flit arrives now.
 func (n *network) eject(now drivers.Cycle, e fabric.Ejection) {
 	i := int(e.Node)*classes + int(e.VC)
 	o := &n.out[i]
@@ -274,8 +274,8 @@ func (n *network) eject(now drivers.Cycle, e fabric.Ejection) {
 	}
 }
 
-// drain hands flits to their unit. When the unit has no buffer for a packet it is not
-// asked again before it says so.
+// drain passes flits to their unit. A unit without a buffer for a packet is asked again only after
+// Resume.
 func (n *network) drain(now drivers.Cycle, i int) {
 	o := &n.out[i]
 	if o.busy >= now {
@@ -302,7 +302,7 @@ func (n *network) drain(now drivers.Cycle, i int) {
 	n.collected(now, i, o)
 }
 
-// pop forgets the first run that waits.
+// pop removes the first waiting run.
 func (o *ejector) pop() run {
 	r := *o.at(0)
 	if o.head++; int(o.head) == len(o.runs) {
@@ -312,7 +312,7 @@ func (o *ejector) pop() run {
 	return r
 }
 
-// take takes a run as soon as it is there and the one before it is taken.
+// take takes a run as soon as it has arrived and the previous one has been taken.
 func (n *network) take(now drivers.Cycle, i int, o *ejector, r run) {
 	from := max(now, r.at, o.busy+1)
 	n.f.ReleaseRun(i/classes, uint8(i%classes), uint64(from), int(r.n))
@@ -320,7 +320,7 @@ func (n *network) take(now drivers.Cycle, i int, o *ejector, r run) {
 	o.taking, o.ends = !r.flit.Tail(), r.flit.Tail()
 }
 
-// collected hands over a packet when its tail is taken.
+// collected passes on a packet when its tail is taken.
 func (n *network) collected(now drivers.Cycle, i int, o *ejector) {
 	switch {
 	case !o.ends:
@@ -332,7 +332,7 @@ func (n *network) collected(now drivers.Cycle, i int, o *ejector) {
 	}
 }
 
-// visit has an ejector drained in a cycle, or looked at before if that is far ahead.
+// visit schedules an ejector for a cycle, or earlier if that is far ahead.
 func (n *network) visit(now drivers.Cycle, i int, at drivers.Cycle) {
 	n.draining.add(min(at, now+planned-1), i)
 }
@@ -344,8 +344,8 @@ func (n *network) Resume(node, class int, from drivers.Cycle) {
 	}
 }
 
-// Waiting implements nic.Network: what has come before the present cycle and has not
-// been taken before it.
+// Waiting implements nic.Network: the flits that arrived before the current cycle and were not
+// taken before it.
 func (n *network) Waiting(node, class int) int {
 	o, now := &n.out[node*classes+class], n.m.Now()
 	come := o.come - uint64(max(o.until+1, now)-now)

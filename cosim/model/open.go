@@ -17,7 +17,7 @@ import (
 
 const defaultMemory = 1 << 20
 
-// longestRun is a whole VELO packet: header, payload and tail.
+// longestRun is the length of a maximum VELO packet: header, payload and tail.
 const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
 
 func init() {
@@ -52,17 +52,17 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 	return m, nil
 }
 
-// mostParts: more were never measured.
+// mostParts is the largest number of parts that was measured.
 const mostParts = 2
 
-// New makes a machine of the given parameters. Of opt it takes MemoryBytes, Trace and Threads.
+// New creates a machine with the given parameters. It uses MemoryBytes, Trace and Threads of opt.
 func New(p Params, opt drivers.Options) (*nic.Machine, error) {
 	m, _, err := NewInside(p, opt, nil)
 	return m, err
 }
 
-// NewInside makes a machine of which some nodes, with their routers, are simulated elsewhere (nil:
-// none), and gives its network as well. Such a machine has one part.
+// NewInside creates a machine in which some nodes and their routers are simulated elsewhere (nil:
+// none), and returns its network as well. Such a machine has one part.
 func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic.Machine, *fabric.Fabric, error) {
 	mem := opt.MemoryBytes
 	if mem == 0 {
@@ -79,10 +79,10 @@ func NewInside(p Params, opt drivers.Options, outside func(node int) bool) (*nic
 	}
 	cfg := p.Fabric
 	cfg.Topology, cfg.Outside = p.topology(), outside
-	if opt.Trace == nil && cfg.Topology.VCs() == classes { // a trace is told flit by flit, tori and Dragonflies change virtual channels
+	if opt.Trace == nil && cfg.Topology.VCs() == classes { // traces report single flits; tori and Dragonflies change virtual channels
 		cfg.Run = longestRun
 	}
-	if cfg.Parts = 1; opt.Trace == nil && outside == nil { // a trace is told in order of time
+	if cfg.Parts = 1; opt.Trace == nil && outside == nil { // traces are ordered by time
 		cfg.Parts = max(1, min(opt.Threads, mostParts, cfg.Topology.Nodes()))
 	}
 	info := drivers.Info{

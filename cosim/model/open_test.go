@@ -13,7 +13,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/registry"
 )
 
-// TestFaultsAreRefused: chances that are none, and cycles in which no link of the RTL works.
+// TestFaultsAreRefused: invalid probabilities, and cycles with which no link of the RTL works.
 func TestFaultsAreRefused(t *testing.T) {
 	opt := drivers.Options{Nodes: 4}
 	for _, keys := range []string{"link_errors=2", "link_losses=-1e-3", "link_losses=often", "link_seed=x"} {

@@ -10,25 +10,25 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Params is everything that may be set. Defaults has the RTL's values, as package
-// cosim/calibrate measures them; package cosim/differ holds the whole to the RTL.
+// Params contains all parameters. Defaults has the RTL's values as measured by cosim/calibrate;
+// cosim/differ compares the model with the RTL.
 type Params struct {
 	Dims  [3]int
 	Torus bool
-	// Shared is a network whose routers are not the nodes'; nil: a mesh or torus.
+	// Shared is a network whose routers do not belong to nodes; nil: a mesh or torus.
 	Shared *Shared
-	// Fabric has the cycles of routers, links and credits and the depth of a virtual
-	// channel; its topology follows from Dims and Torus.
+	// Fabric has the cycles of routers, links and credits and the depth of a virtual channel; its
+	// topology follows from Dims and Torus.
 	Fabric fabric.Config
-	// NIC has the cycles of the NIC's units and of the host's memory.
+	// NIC has the cycles of the NIC's units and of host memory.
 	NIC nic.Timing
-	// Faults are those of all wires from the start.
+	// Faults are the initial faults of all wires.
 	Faults machine.Faults
-	// Lent memory can be shared with other processes: see nic.Config.
+	// Lent: memory can be shared with other processes; see nic.Config.
 	Lent bool
 }
 
-// Defaults are the parameters of the RTL.
+// Defaults returns the parameters of the RTL.
 func Defaults(dims [3]int) Params { return with(nic.RTL(), dims) }
 
 func with(p nic.Params, dims [3]int) Params {
@@ -49,7 +49,7 @@ func (p *Params) topology() fabric.Topology {
 	return fabric.Mesh(p.Dims[:]...)
 }
 
-// parse joins what the URI and the options say.
+// parse combines the URI and the options.
 func parse(keys map[string]string, nodes int) (Params, error) {
 	on, dims, err := networkOf(keys, nodes)
 	if err != nil {
@@ -86,13 +86,13 @@ func parse(keys map[string]string, nodes int) (Params, error) {
 	return p, nil
 }
 
-// ParamsFor are those of keys that the scheme model: knows, for so many nodes.
+// ParamsFor returns the parameters for keys of the scheme model: and a number of nodes.
 func ParamsFor(keys map[string]string, nodes int) (Params, error) { return parse(keys, nodes) }
 
 // Topology is the network of routers and links.
 func (p *Params) Topology() fabric.Topology { return p.topology() }
 
-// networkOf reads what says of which form the network is.
+// networkOf determines the kind of network.
 func networkOf(keys map[string]string, nodes int) (on *Shared, dims [3]int, err error) {
 	text, given := keys["topology"]
 	if !given {

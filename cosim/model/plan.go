@@ -7,19 +7,19 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A plan says what is to be looked at in the cycles to come.
+// A plan schedules items for future cycles.
 type plan struct{ fabric.Calendar }
 
-// planned cycles are as far as a plan reaches: a run and what follows it.
+// planned is the horizon of a plan: a run and its consequences.
 const planned = 64
 
 func newPlan(n int) plan { return plan{fabric.NewCalendar(planned-1, n)} }
 
-// add plans thing i for cycle at, which is the present one or less than planned ahead.
+// add schedules item i for cycle at, which is the current one or less than planned ahead.
 func (p *plan) add(at drivers.Cycle, i int) { p.Add(uint64(at), uint32(i)) }
 
-// each looks at what is planned for now; what is added for now meanwhile waits for the
-// next call if its number has passed.
+// each visits the items of cycle now. An item added for now meanwhile is visited by the next call
+// if its number has passed.
 func (p *plan) each(now drivers.Cycle, look func(now drivers.Cycle, i int)) {
 	words := p.Take(uint64(now))
 	for w, set := range words {
@@ -29,5 +29,5 @@ func (p *plan) each(now drivers.Cycle, look func(now drivers.Cycle, i int)) {
 	}
 }
 
-// next is the first cycle behind now for which anything is planned, or Forever.
+// next is the first cycle after now with a scheduled item, or Forever.
 func (p *plan) next(now drivers.Cycle) drivers.Cycle { return drivers.Cycle(p.Next(uint64(now) + 1)) }

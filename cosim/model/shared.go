@@ -11,15 +11,15 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Shared network has routers that are not the nodes': a Dragonfly or a fat tree.
+// A Shared network has routers that do not belong to nodes: a Dragonfly or a fat tree.
 type Shared struct {
 	*fabric.Routed
-	name string // as the key topology has it
-	nics int    // nodes that have one: the first
+	name string // value of the key topology
+	nics int    // number of nodes with a NIC: the first ones
 }
 
-// sharedOf reads the key topology, of a network in which so many nodes have a NIC (0: all). Beside
-// it no other key may say what the network is, or be of links that software can see.
+// sharedOf parses the key topology of a network in which the given number of nodes has a NIC (0:
+// all). Other keys that describe the network, or links visible to software, are refused.
 func sharedOf(text string, keys map[string]string, nodes int) (*Shared, error) {
 	for _, k := range append(registry.KeyNames(machine.FaultKeys), "dims", "torus") {
 		if _, given := keys[k]; given {
@@ -47,7 +47,8 @@ func sharedOf(text string, keys map[string]string, nodes int) (*Shared, error) {
 	return &Shared{r, text, nodes}, nil
 }
 
-// parts is how many parts of so many have nodes with a NIC; where not all have, one does it.
+// parts is the number of parts, up to most, that have nodes with a NIC. It is one if not all of
+// them have.
 func (s *Shared) parts(most int) int {
 	if cuts := s.Cuts(most); cuts[most-1] >= s.nics {
 		return 1
@@ -55,7 +56,7 @@ func (s *Shared) parts(most int) int {
 	return most
 }
 
-// cuts are the first nodes of the parts, and how many have a NIC.
+// cuts returns the first nodes of the parts, followed by the number of nodes with a NIC.
 func (s *Shared) cuts(parts int) []int {
 	cuts := s.Cuts(parts)
 	cuts[parts] = s.nics

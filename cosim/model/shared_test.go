@@ -27,8 +27,8 @@ func openTimed(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 	return sys.(drivers.Timed)
 }
 
-// storm has every node send numbered packets to others by chance, of lengths by chance, and tells
-// what each mailbox had in the end.
+// storm makes every node send numbered packets of random length to random nodes, and returns the
+// machine with its mailboxes.
 func storm(t *testing.T, uri string, nodes, packets, peers, threads int) (m drivers.Timed, cycles drivers.Cycle) {
 	t.Helper()
 	slots := uint64(8 * packets)
@@ -39,7 +39,7 @@ func storm(t *testing.T, uri string, nodes, packets, peers, threads int) (m driv
 		m.PostReg(n, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
 	}
 	var stop drivers.Stop
-	require.NoError(t, m.Run(100, &stop)) // all are open
+	require.NoError(t, m.Run(100, &stop)) // all mailboxes are enabled
 	k := vtime.New(m, vtime.Config{PIOWrite: 20 * drivers.Nanosecond, PIODepth: 4})
 	procs := make([]*vtime.Proc, nodes)
 	for n := range procs {
@@ -51,7 +51,7 @@ func storm(t *testing.T, uri string, nodes, packets, peers, threads int) (m driv
 			var body [regs.VELOPayload]byte
 			binary.LittleEndian.PutUint64(body[:], uint64(n)+1)
 			length := 8 + rng.IntN(regs.VELOPayload-7)
-			to := (i + 1 + rng.IntN(peers)*nodes/peers) % nodes // few, so that pairs have much to keep in order
+			to := (i + 1 + rng.IntN(peers)*nodes/peers) % nodes // few peers, so that pairs have many packets in order
 			f := regs.PioFields{Length: uint8(length)}
 			if err := dev.WritePIO(f.Pack().To(to), body[:length]); err != nil {
 				return err
@@ -66,8 +66,7 @@ func storm(t *testing.T, uri string, nodes, packets, peers, threads int) (m driv
 	return m, stop.Now
 }
 
-// inOrder finds what came of a storm: packets whose sender is told wrong, or that overtook others
-// of theirs; it counts the rest.
+// inOrder reports packets with a wrong sender or out of order, and counts the others.
 func inOrder(m drivers.Timed, nodes int) (came int, err error) {
 	for n := range nodes {
 		last, mem := map[uint16]uint64{}, m.Device(n).Memory()
@@ -87,8 +86,8 @@ func inOrder(m drivers.Timed, nodes int) (came int, err error) {
 	return came, err
 }
 
-// TestOrderOfPairs: what a node sends another comes in order, from the node that it says, on
-// networks of more nodes than a mesh of RTL may have.
+// TestOrderOfPairs: packets of a pair arrive in order and with the right sender, on networks with
+// more nodes than a mesh of the RTL may have.
 func TestOrderOfPairs(t *testing.T) {
 	const packets = 24
 	for uri, nodes := range map[string]int{"model:?topology=dragonfly:4": 1056, "model:?topology=fattree:4,5": 1024, "model:?dims=16x16x4": 1024, "model:?dims=12x9&torus=1": 108} {
@@ -101,7 +100,7 @@ func TestOrderOfPairs(t *testing.T) {
 	}
 }
 
-// TestPartsOfShared: two threads give the bytes and cycles of one.
+// TestPartsOfShared: two threads give the same bytes and cycles as one.
 func TestPartsOfShared(t *testing.T) {
 	for uri, nodes := range map[string]int{"model:?topology=dragonfly:2": 72, "model:?topology=fattree:3,3": 27, "model:?dims=10x10": 100} {
 		t.Run(uri, func(t *testing.T) {
@@ -116,8 +115,8 @@ func TestPartsOfShared(t *testing.T) {
 	}
 }
 
-// TestLargest: the last of 4096 nodes sends to the first, and back; registers that routers without
-// a node of their own cannot have are told by name.
+// TestLargest: the first and the last of 4096 nodes exchange packets; registers that do not exist
+// without a router per node are refused by name.
 func TestLargest(t *testing.T) {
 	m := openTimed(t, "model:?topology=fattree:8,4", drivers.Options{MemoryBytes: 1 << 12})
 	last := m.Info().Nodes - 1
@@ -133,7 +132,7 @@ func TestLargest(t *testing.T) {
 		require.NoError(t, err)
 		before, err := to.ReadReg(regs.MboxWP(0))
 		require.NoError(t, err)
-		// In two pieces, the second first.
+		// In two pieces, the second one first.
 		p := regs.PioFields{Length: 16}.Pack()
 		require.NoError(t, from.WritePIO(p.To(way[1])+8, []byte("and back")))
 		require.NoError(t, from.WritePIO(p.To(way[1]), []byte("there is")))
@@ -151,7 +150,7 @@ func TestLargest(t *testing.T) {
 	}
 }
 
-// TestNoSuchNetwork: what is refused says what would do.
+// TestNoSuchNetwork: errors describe what would be accepted.
 func TestNoSuchNetwork(t *testing.T) {
 	for uri, want := range map[string]string{
 		"model:?topology=dragonfly:6":                    "expected at most 4096",

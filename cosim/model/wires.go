@@ -9,7 +9,7 @@ import (
 
 // A network implements nic.Wires: link l of a node is port l+1 of its router.
 
-// Lookahead implements nic.Wires; 0 if no wire can fail.
+// Lookahead implements nic.Wires; 0 if wires cannot fail.
 func (n *network) Lookahead() drivers.Cycle {
 	if n.shared || n.f.CanFail() != nil {
 		return 0
@@ -29,7 +29,7 @@ func (n *network) Crosses(node, link int) bool { return n.f.Crosses(node, link+1
 // Expose implements nic.Wires.
 func (n *network) Expose(node, link int) error {
 	peer, back, _ := n.topology.Link(node, link+1)
-	if n.m.Tracing() { // the link tells of heads when they arrive
+	if n.m.Tracing() { // the link reports heads when they arrive
 		n.m.Withdraw(drivers.Cycle(n.f.Now()), node, drivers.PointArrive1+uint8(link))
 		n.m.Withdraw(drivers.Cycle(n.f.Now()), peer, drivers.PointArrive1+uint8(back-1))
 	}
@@ -41,7 +41,7 @@ func (n *network) settings(node, link int) fabric.LinkSettings {
 	return fabric.LinkSettings{Patience: patience, Drain: drain}
 }
 
-// wireRegisters are those of nic as fabric calls them.
+// wireRegisters maps the registers of nic to those of fabric.
 var wireRegisters = [...]fabric.WireRegister{
 	nic.WireErrors: fabric.WireErrors, nic.WireLosses: fabric.WireLosses, nic.WireSeed: fabric.WireSeed, nic.WireCtrl: fabric.WireCtrl,
 	nic.LinkPatience: fabric.LinkPatience, nic.LinkCtrl: fabric.LinkCtrl,
@@ -55,7 +55,7 @@ func (n *network) Order(node, link int, to nic.WireRegister, v uint64, from driv
 	n.f.Order(node, link+1, wireRegisters[to], v, uint64(from))
 }
 
-// linkCtrl is LINK_CTRL as fabric has it.
+// linkCtrl converts LINK_CTRL to the format of fabric.
 func linkCtrl(v uint64) (set uint64) {
 	if v&regs.LinkCtrlDrain != 0 {
 		set |= fabric.LinkDrain
@@ -89,7 +89,7 @@ func (n *network) PortLevel(node, link int) (credits, flits [regs.TorusVCs]uint8
 	return credits, flits
 }
 
-// heed tells the NICs what links have done since the last time.
+// heed reports to the NICs what links have done since the last call.
 func (n *network) heed() {
 	for _, l := range n.f.LinkFailures() {
 		n.m.LinkFailed(int(l.Router), drivers.Cycle(l.At))

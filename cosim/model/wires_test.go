@@ -22,8 +22,8 @@ const (
 	packets = 120
 )
 
-// inRun has a process on every node that sends to all others, and gives faults to some of its wires
-// meanwhile; which, that tells may. It gives all that can be seen in the end.
+// inRun runs a process on every node that sends to all others and meanwhile injects faults into the
+// wires selected by may. It returns the complete visible state at the end.
 func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []string, err error) {
 	m, err := model.New(model.Defaults([3]int{4, 4, 1}), drivers.Options{Threads: threads, MemoryBytes: slots * regs.SlotBytes})
 	require.NoError(t, err)
@@ -34,7 +34,7 @@ func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []str
 		m.PostReg(n, 0, regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)
 	}
 	var stop drivers.Stop
-	require.NoError(t, m.Run(100, &stop)) // all are open
+	require.NoError(t, m.Run(100, &stop)) // all mailboxes are enabled
 	k := vtime.New(m, vtime.Config{PIOWrite: 20 * drivers.Nanosecond, RegWrite: 10 * drivers.Nanosecond, PIODepth: 4})
 	procs := make([]*vtime.Proc, nodes)
 	for n := range procs {
@@ -87,11 +87,11 @@ func inRun(t *testing.T, threads int, may func(node, link int) bool) (list []str
 	return list, nil
 }
 
-// TestWiresInRun: processes may give faults to wires while they run. On two threads those between
-// the parts must have been touched before.
+// TestWiresInRun: processes may inject faults while they run. With two threads, wires between the
+// parts must have been written to before.
 func TestWiresInRun(t *testing.T) {
-	// Nodes 0 to 7 are one part, so the links up in y of nodes 4 to 7 lead to the other, and those
-	// down of 8 to 11.
+	// Nodes 0 to 7 form one part, so the +y links of nodes 4 to 7 lead to the other part, and the
+	// -y links of nodes 8 to 11 back.
 	inside := func(node, link int) bool {
 		return !(link == 2 && node/4 == 1) && !(link == 3 && node/4 == 2)
 	}
