@@ -19,45 +19,45 @@ const (
 	traceRecords    = 1 << 16
 	defaultPatience = 30 * time.Second
 	defaultSpin     = time.Millisecond
-	shutdownGrace   = 10 * time.Second // a wave file may take its time to close
+	shutdownGrace   = 10 * time.Second // closing a wave file may take time
 	interruptGrace  = 500 * time.Millisecond
 	maxMemory       = 1 << 36 // per node
 )
 
-// A Config says which simulator to start and how.
+// A Config selects and configures a simulator.
 type Config struct {
 	Program   string // or the shared object, if Inside
-	Inside    bool   // the model runs in this process; see the package's text
+	Inside    bool   // run the model in this process; see the package documentation
 	Dims      [3]int
 	VPIDs     int
-	DescHash  uint64   // what the simulator must have been built from: a
-	BuildHash [32]byte // mismatch ends the handshake and names both values
+	DescHash  uint64   // description and build that the simulator must have: a
+	BuildHash [32]byte // mismatch ends the handshake and reports both values
 
 	MemoryBytes int // DMA memory per node, rounded up to whole pages
-	// Segments say where each node's NIC finds it; nil: at address 0.
+	// Segments is the placement of each node's memory for its NIC; nil: at address 0.
 	Segments [][]drivers.Segment
-	// Lent memory can be shared with other processes (Session.Lend), which takes a model inside. It
-	// stays mapped until nobody has the session.
+	// Lent memory can be shared with other processes (Session.Lend); this requires a model inside.
+	// It stays mapped as long as the session is referenced.
 	Lent        bool
 	Trace       drivers.TraceSink
 	Waves       *drivers.WaveWindow
 	Checkpoints *drivers.Checkpoints
 	LogFile     string
-	Only        []int    // nodes that are simulated; nil: all. See Edge
-	Args        []string // options of the simulator beside those that follow from this
+	Only        []int    // simulated nodes; nil: all. See Edge
+	Args        []string // additional options of the simulator
 	Plusargs    []string
-	// Patience is how long the simulator may be silent in wall time; 0 means 30 s.
-	// While it runs it gives a sign of life every half second.
+	// Patience is the maximum wall time without a message of the simulator; 0: 30 s. During a run
+	// it sends a heartbeat every half second.
 	Patience time.Duration
-	// Spin is how long we may look for a message before we sleep, where trials show that it
-	// pays; 0 means 1 ms. Less than 0: neither side ever looks.
+	// Spin is the maximum time to poll for a message before sleeping, if trials show that polling
+	// pays; 0: 1 ms. Negative: neither side polls.
 	Spin time.Duration
-	// Grace is how long the simulator may take to end, which writes what it has counted; 0 means 10 s.
+	// Grace is the time that the simulator gets to exit and to write its coverage counts; 0: 10 s.
 	Grace time.Duration
 }
 
-// interruptGrace is how long a simulator may take to end whose host has hung up. To look at the
-// waves of a run that hangs is the main reason to interrupt it, so they are closed then, too.
+// interruptGrace is the time that a simulator gets to exit after its host has disconnected. Runs
+// are often interrupted to inspect the waves of a hang, so waves are closed in this case, too.
 func (c *Config) interruptGrace() time.Duration {
 	if c.Waves != nil {
 		return shutdownGrace
@@ -65,7 +65,7 @@ func (c *Config) interruptGrace() time.Duration {
 	return interruptGrace
 }
 
-// grace of an orderly end.
+// grace is the time for an orderly exit.
 func (c *Config) grace() time.Duration {
 	if c.Grace > 0 {
 		return c.Grace
@@ -136,7 +136,7 @@ func (c *Config) validateCheckpoints() error {
 	return c.validateNodes(k.Nodes)
 }
 
-// validateNodes checks the nodes of which there shall be waves.
+// validateNodes checks the nodes for which waves are requested.
 func (c *Config) validateNodes(nodes []int) error {
 	for i, n := range nodes {
 		if n < 0 || n >= c.nodes() {
@@ -152,7 +152,7 @@ func (c *Config) validateNodes(nodes []int) error {
 	return nil
 }
 
-// args are the simulator's arguments.
+// args returns the simulator's arguments.
 func (c *Config) args(socket string) ([]string, error) {
 	args := append([]string{socket, "--dims", fmt.Sprintf("%dx%dx%d", c.Dims[0], c.Dims[1], c.Dims[2])}, c.Args...)
 	args = append(args, c.onlyArgs()...)
@@ -180,7 +180,7 @@ func (c *Config) args(socket string) ([]string, error) {
 }
 
 func waveArgs(name string, nodes []int) ([]string, error) {
-	// The library that writes waves replaces what it finds under the name, a link too.
+	// The wave library replaces the file of this name, even if it is a link.
 	file, _, err := userfile.Resolve(name)
 	if err == nil {
 		file, err = filepath.Abs(file)
@@ -198,7 +198,8 @@ func waveArgs(name string, nodes []int) ([]string, error) {
 	return args, nil
 }
 
-// emptyFile makes room for waves. The simulator could not say why it cannot write: this finds out.
+// emptyFile creates an empty wave file. The simulator could not report why it cannot write; this
+// can.
 func emptyFile(name string) error {
 	f, err := os.Create(name)
 	if err != nil {
@@ -207,8 +208,8 @@ func emptyFile(name string) error {
 	return f.Close()
 }
 
-// canWrite finds out the same, and leaves a file as it is and none where none was: a run with
-// checkpoints writes waves only if it fails.
+// canWrite performs the same check without changing or leaving a file: a run with checkpoints
+// writes waves only if it fails.
 func canWrite(name string) error {
 	f, err := os.OpenFile(name, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
 	if err == nil {
@@ -224,8 +225,8 @@ func canWrite(name string) error {
 	return f.Close()
 }
 
-// plainFile refuses what is there and no file: the library that writes waves removes whatever it
-// finds under the name, a device too if it may.
+// plainFile refuses anything but a regular file: the wave library removes whatever has this name,
+// even a device if it has permission.
 func plainFile(name string) error {
 	info, err := os.Stat(name)
 	if err == nil && !info.Mode().IsRegular() {

@@ -12,10 +12,10 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A conn is this end of the socket, a plain blocking descriptor.
+// A conn is this end of the socket, a blocking descriptor.
 type conn struct{ fd int }
 
-// setPatience bounds every later read and write.
+// setPatience sets the timeout of every later read and write.
 func (c conn) setPatience(d time.Duration) error {
 	tv := unix.NsecToTimeval(int64(d))
 	if err := unix.SetsockoptTimeval(c.fd, unix.SOL_SOCKET, unix.SO_RCVTIMEO, &tv); err != nil {
@@ -24,8 +24,8 @@ func (c conn) setPatience(d time.Duration) error {
 	return os.NewSyscallError("SO_SNDTIMEO", unix.SetsockoptTimeval(c.fd, unix.SOL_SOCKET, unix.SO_SNDTIMEO, &tv))
 }
 
-// receive reads one message. io.EOF: the other end is gone; ErrStarved: nothing came
-// for as long as our patience lasts.
+// receive reads one message. io.EOF: the peer has exited; ErrStarved: no message within the
+// timeout.
 func (c conn) receive(b []byte) ([]byte, error) {
 	for {
 		n, err := unix.Read(c.fd, b)
@@ -39,15 +39,15 @@ func (c conn) receive(b []byte) ([]byte, error) {
 		case errors.Is(err, unix.EAGAIN):
 			return nil, drivers.ErrStarved
 		case errors.Is(err, unix.ECONNRESET):
-			// It went without reading all we sent. This is told once, and before its
-			// last words: they, or the end, come with the next read.
+			// The peer exited without reading everything. This is reported once, before its last
+			// messages, which the next read returns.
 		case !errors.Is(err, unix.EINTR):
 			return nil, os.NewSyscallError("read", err)
 		}
 	}
 }
 
-// send writes one message, with rights if fd is not negative.
+// send writes one message, with a descriptor if fd is not negative.
 func (c conn) send(b []byte, fd int) error {
 	var rights []byte
 	if fd >= 0 {
@@ -68,7 +68,7 @@ func (c conn) send(b []byte, fd int) error {
 	}
 }
 
-// write is send without rights: the way of every batch.
+// write is send without a descriptor: the path of every batch.
 func (c conn) write(b []byte) error {
 	for {
 		_, err := unix.Write(c.fd, b)
@@ -85,13 +85,12 @@ func (c conn) write(b []byte) error {
 	}
 }
 
-// hangUp wakes whoever waits in receive; the descriptor stays.
+// hangUp wakes a blocked receive; the descriptor stays open.
 func (c conn) hangUp() { _ = unix.Shutdown(c.fd, unix.SHUT_RDWR) }
 
 func (c conn) close() { _ = unix.Close(c.fd) }
 
-// checkPeer refuses a peer that runs under another user, or, if pid is not 0, in
-// another process than the one we started.
+// checkPeer refuses a peer of another user or, if pid is not 0, of another process.
 func (c conn) checkPeer(pid int) error {
 	cred, err := unix.GetsockoptUcred(c.fd, unix.SOL_SOCKET, unix.SO_PEERCRED)
 	if err != nil {

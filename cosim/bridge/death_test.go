@@ -19,7 +19,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// endless keeps the model busy for ever.
+// endless makes the model run forever.
 func endless(s *Session) { s.PostReg(0, 0, regMisbehave, 5) }
 
 func alive(pid int) bool {
@@ -73,7 +73,7 @@ func TestStarved(t *testing.T) {
 	require.False(t, alive(pid))
 }
 
-// A long run is no starved one: it gives signs of life.
+// A long run sends heartbeats, so it does not time out.
 func TestLongRunIsNotStarved(t *testing.T) {
 	if testing.Short() {
 		t.Skip("runs for seconds")
@@ -115,7 +115,7 @@ func TestCancelledStart(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// The process that owns the session dies without a word: nothing remains of it.
+// The process that owns the session is killed: nothing remains of the session.
 func TestHostKilled(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed(t), 3))
 	for range 5 {
@@ -140,7 +140,7 @@ func TestHostKilled(t *testing.T) {
 	}
 }
 
-// playRole is what this test binary does when it plays another process.
+// playRole is what this test binary does in the role of another process.
 func playRole(role string) {
 	switch role {
 	case "host":
@@ -169,5 +169,5 @@ func playHost() {
 	panic(s.Run(drivers.Forever, &stop))
 }
 
-// readAll waits until the other end hangs up.
+// readAll waits until the peer disconnects.
 func readAll(r io.Reader) { _, _ = io.Copy(io.Discard, r) }

@@ -10,13 +10,12 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// An Edge is what a simulator with some nodes of a mesh (Config.Only) and whoever has the others
-// tell each other of a link between them and a cycle: a flit, entries that have become free, or
-// both.
+// An Edge is the traffic of one cycle on a link between a node of the simulator and a node outside
+// (Config.Only): a flit, freed buffer entries, or both.
 //
-// Of PostEdge: what is at the neighbour's end of a link of Node in cycle At, which is one behind
-// that in which the neighbour's router sent the flit, or a flit left its input buffer. Of Edges: a
-// word that leaves Node in cycle At.
+// For PostEdge: traffic at the neighbour's end of a link of Node in cycle At, one cycle after the
+// neighbour's router sent the flit, or a flit left its input buffer. For Edges: a word that leaves
+// Node in cycle At.
 type Edge struct {
 	At         drivers.Cycle
 	Data       uint64 // the flit
@@ -24,7 +23,7 @@ type Edge struct {
 	Link, VC   uint8 // link l is port l + 1 of the router
 	Flit       bool
 	Head, Tail bool  // of a packet
-	Freed      uint8 // a bit for each VC of which an entry has become free
+	Freed      uint8 // a bit for each VC with a freed entry
 }
 
 const (
@@ -33,7 +32,7 @@ const (
 	evEdgeOut = 0x140
 )
 
-// The fields of a frame's id, as in border.h.
+// Fields of a frame's id, as in border.h.
 const (
 	edgeFlit = 1 << (8 + iota)
 	edgeHead
@@ -56,26 +55,28 @@ func (e *Edge) id() uint32 {
 	return id
 }
 
-// PostEdge has the simulator see e; that of a link must come in order of cycles, and none before
-// the cycle at which the simulator stands.
+// PostEdge sends e to the simulator. Edges of a link must be in order of cycles, none before the
+// simulator's current cycle.
 func (s *Session) PostEdge(e *Edge) {
 	s.post(command{typ: cmdEdge, node: uint16(e.Node), id: e.id(), at: e.At, value: e.Data})
 }
 
-// Edges are what has left the nodes in the last Step or ReadStep, by cycle; good until the next.
+// Edges returns the traffic that left the nodes in the last Step or ReadStep, by cycle; valid until
+// the next.
 func (s *Session) Edges() []Edge { return s.edges }
 
-// A Step says how far time may pass in a simulator that has some nodes of a mesh.
+// A Step limits the advance of a simulator with some nodes of a mesh.
 type Step struct {
 	Deadline drivers.Cycle
-	// Slack is how many cycles may pass after the first in which anything leaves the nodes.
+	// Slack is the number of cycles that may follow the first in which anything leaves the nodes.
 	Slack int
-	// Through: not only until the simulator is quiet.
+	// Through: do not stop when the simulator is quiet.
 	Through bool
 }
 
-// RunStep is Run for a simulator that has some nodes of a mesh: it also ends when the others must
-// know what has left these, and when only they and software can change anything (Stop.Quiet).
+// RunStep is Run for a simulator with some nodes of a mesh. It also ends when traffic that leaves
+// these nodes must be delivered, and when only other nodes and software can cause events
+// (Stop.Quiet).
 func (s *Session) RunStep(step Step, stop *drivers.Stop) error {
 	*stop = drivers.Stop{Now: s.now, Fired: stop.Fired[:0]}
 	if err := s.BeginStep(step); err != nil {
@@ -84,8 +85,7 @@ func (s *Session) RunStep(step Step, stop *drivers.Stop) error {
 	return s.EndStep(stop)
 }
 
-// BeginStep lets time pass as RunStep does, and the caller do something else until EndStep. Nothing
-// may be posted meanwhile.
+// BeginStep starts a RunStep; the caller may do other work until EndStep, but must not post.
 func (s *Session) BeginStep(step Step) error {
 	if err := s.enter(); err != nil {
 		return err
@@ -99,7 +99,7 @@ func (s *Session) BeginStep(step Step) error {
 	return s.ask()
 }
 
-// EndStep waits for what BeginStep has begun.
+// EndStep waits for the end of BeginStep's step.
 func (s *Session) EndStep(stop *drivers.Stop) error {
 	*stop = drivers.Stop{Now: s.now, Fired: stop.Fired[:0]}
 	if err := s.enter(); err != nil {
@@ -113,8 +113,8 @@ func (s *Session) EndStep(stop *drivers.Stop) error {
 	return err
 }
 
-// ReadStep is ReadReg in steps: done tells whether the answer has come. Else go on with resume,
-// when the other nodes have come as far.
+// ReadStep is ReadReg in steps; done reports whether the response has arrived. Otherwise continue
+// with resume when the other nodes have reached the same cycle.
 func (s *Session) ReadStep(node int, off uint32, step Step, resume bool) (v uint64, done bool, err error) {
 	if err := s.enter(); err != nil {
 		return 0, false, err
@@ -139,7 +139,7 @@ func (s *Session) ReadStep(node int, off uint32, step Step, resume bool) (v uint
 	return 0, false, err
 }
 
-// applyEdge takes in what has left a node.
+// applyEdge records traffic that left a node.
 func (s *Session) applyEdge(e *event) error {
 	edge := Edge{
 		At: e.cycle, Data: e.b, Node: int(e.node), Link: uint8(e.id), VC: uint8(e.id >> edgeVC & 0xf),
@@ -162,7 +162,7 @@ func (s *Session) applyEdge(e *event) error {
 	return nil
 }
 
-// onlyArgs are the simulator's arguments for Config.Only.
+// onlyArgs returns the simulator's arguments for Config.Only.
 func (c *Config) onlyArgs() []string {
 	if len(c.Only) == 0 {
 		return nil

@@ -54,7 +54,7 @@ func TestDMAOutsideMemory(t *testing.T) {
 	require.Equal(t, drivers.DMAError{Node: 1, Addr: 0xfffffffffffffff8, Bytes: 64, Memory: 1 << 16}, *dma)
 	require.Equal(t, drivers.Cycle(53), stop.Now)
 
-	// The last slot that fits does, the next one does not.
+	// The last slot in memory is written, the next one is refused.
 	s.PostReg(0, s.Now(), regBase, 1<<16-64)
 	s.PostReg(0, s.Now(), regSlots, 2)
 	s.PostPIO(1, s.Now()+20, pio(0, 0, 8), []byte{1})
@@ -73,7 +73,7 @@ func TestRegisterThatNeverAnswers(t *testing.T) {
 	require.ErrorContains(t, err, "node 1: register read at 0x20: the NIC has not answered")
 }
 
-// traffic drives s with a seeded mixture and gives back everything it saw.
+// traffic drives s with a seeded mix of calls and returns everything that it observed.
 func traffic(t *testing.T, s *Session, seed uint64, steps int) (seen []byte) {
 	t.Helper()
 	r := rand.New(rand.NewPCG(seed, 1))
@@ -118,7 +118,7 @@ func traffic(t *testing.T, s *Session, seed uint64, steps int) (seen []byte) {
 	return seen
 }
 
-// sink keeps trace events as the bytes that a file would get.
+// sink stores trace events as the bytes of a file.
 type sink struct {
 	events []drivers.TraceEvent
 	calls  int
@@ -131,7 +131,7 @@ func (k *sink) Trace(events []drivers.TraceEvent) error {
 	return k.err
 }
 
-// Same calls, same bytes: with message buffers or without, traced or not, batch or no batch.
+// The same calls give the same bytes: with or without message buffers, tracing and batches.
 func TestDeterminism(t *testing.T) {
 	n := seed(t)
 	want := traffic(t, start(t, nil), n, 400)
@@ -144,7 +144,7 @@ func TestDeterminism(t *testing.T) {
 	require.NotEqual(t, want, traffic(t, start(t, nil), n+1, 400), "the test would see a difference")
 }
 
-// A run with more events than the buffer holds pauses without anybody noticing.
+// A run with more events than the buffer holds pauses transparently.
 func TestTraceBufferFills(t *testing.T) {
 	k := &sink{}
 	s := start(t, func(c *Config) { c.Trace = k })
@@ -168,7 +168,7 @@ func TestTraceBufferFills(t *testing.T) {
 	require.ErrorIs(t, s.Run(drivers.Forever, &stop), k.err)
 }
 
-// The file spans the window and no more: an FST header holds first and last time.
+// The file spans exactly the window: an FST header holds first and last time.
 func TestWaves(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dump.fst")
 	const period = 6400

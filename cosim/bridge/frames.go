@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// The frames of cosim/dpi/src/protocol.h, which documents them. Little endian.
+// Frames as documented in cosim/dpi/src/protocol.h. Little endian.
 const (
 	magic      = 0x3147444252434c4e
 	version    = 4
@@ -91,7 +91,7 @@ type event struct {
 	text      []byte // of a fault or an error; points into the message
 }
 
-// decodeEvent reads the event at the start of b and says how long it is.
+// decodeEvent decodes the event at the start of b and returns its length.
 func decodeEvent(b []byte, e *event) (int, error) {
 	if len(b) < eventBytes {
 		return 0, fmt.Errorf("%w: event is cut: expected %d bytes, found %d", drivers.ErrProtocol, eventBytes, len(b))

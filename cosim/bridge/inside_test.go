@@ -32,7 +32,7 @@ func within(t testing.TB, change func(*Config)) *Session {
 	})
 }
 
-// Same calls, same bytes, same trace: wherever the model is.
+// The same calls give the same bytes and the same trace, regardless of where the model runs.
 func TestInsideIsTheSame(t *testing.T) {
 	n := seed(t)
 	there, here := &sink{}, &sink{}
@@ -43,7 +43,7 @@ func TestInsideIsTheSame(t *testing.T) {
 	require.Equal(t, want, traffic(t, within(t, nil), n, 400))
 }
 
-// Every way in which a model can fail, told in the words of the process.
+// Every failure of a model is reported in the same words as by a process.
 func TestInsideFailures(t *testing.T) {
 	told := func(s *Session, misbehave uint64) (all []string) {
 		var stop drivers.Stop
@@ -86,7 +86,7 @@ func TestInsideMisunderstands(t *testing.T) {
 	require.Equal(t, err, s.Run(30, &stop))
 }
 
-// Sessions share nothing, though each copy of the model has globals.
+// Sessions share nothing, although each copy of the model has global variables.
 func TestInsideSideBySide(t *testing.T) {
 	n := seed(t)
 	want := traffic(t, start(t, nil), n, 200)
@@ -125,7 +125,7 @@ func TestInsideCloseDuringRun(t *testing.T) {
 	require.ErrorIs(t, s.Run(drivers.Forever, &stop), drivers.ErrClosed)
 }
 
-// What a model prints goes to its session's log and nowhere else, least of all to the host's
+// Output of a model goes to its session's log only, in particular not to the host's standard
 // output.
 func TestInsideLog(t *testing.T) {
 	if err := inside.Supported(); err != nil {
@@ -145,7 +145,7 @@ func TestInsideLog(t *testing.T) {
 	}
 }
 
-// playInside is a process with two models that fail, each with its log, and one without.
+// playInside is a process with two failing models with logs, and one without.
 func playInside() {
 	var err error
 	if fixture, err = buildFixture(true); err != nil {
@@ -234,7 +234,7 @@ func copies(t *testing.T) int {
 	return strings.Count(string(maps), "memfd:nicloop")
 }
 
-// Nothing stays of a session: not its copy of the model, not its memory, not a descriptor.
+// Nothing remains of a session: neither its copy of the model, nor its memory, nor a descriptor.
 func TestInsideLeavesNothing(t *testing.T) {
 	before, open := copies(t), len(resourceNames(t))
 	for i := range 20 {
@@ -251,7 +251,7 @@ func TestInsideLeavesNothing(t *testing.T) {
 	require.Len(t, resourceNames(t), open)
 }
 
-// resourceNames are this process's descriptors.
+// resourceNames lists this process's descriptors.
 func resourceNames(t *testing.T) (names []string) {
 	list, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)

@@ -8,11 +8,11 @@ import (
 	"github.com/nicloop/nicloop/drivers/sharedmem"
 )
 
-// Lends tells whether Lend can be used.
+// Lends reports whether Lend can be used.
 func (s *Session) Lends() bool { return s.cfg.Lent }
 
-// Lend lays whole pages of a node's memory into a file; see drivers.Lender. The model inside has
-// the same mapping, so it sees that too.
+// Lend maps whole pages of a node's memory to a file; see drivers.Lender. The model inside uses the
+// same mapping.
 func (s *Session) Lend(node int, off, n uint64, file *os.File, at uint64) error {
 	if !s.Lends() {
 		return fmt.Errorf("%w: this session's memory is not made to be lent", drivers.ErrNotSupported)

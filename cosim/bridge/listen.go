@@ -13,11 +13,10 @@ import (
 	"github.com/nicloop/nicloop/drivers/usersock"
 )
 
-// A listener waits for one simulator at a socket in a directory of its own that
-// only this user can enter.
+// A listener accepts one simulator on a socket in a directory that only this user can enter.
 //
-// SEQPACKET rather than STREAM: a batch is a message, so neither end has to look for
-// its boundaries, and a cut one is seen at once.
+// The socket type is SEQPACKET, not STREAM: a batch is a message, so neither end has to find its
+// boundaries, and truncation is detected immediately.
 type listener struct {
 	fd     int
 	dir    string
@@ -56,7 +55,7 @@ func (l *listener) close() {
 	_ = l.remove()
 }
 
-// accept waits for the simulator, whose end is told by gone.
+// accept waits for the simulator; gone is closed if it exits.
 func (l *listener) accept(ctx context.Context, gone <-chan struct{}, patience time.Duration) (conn, error) {
 	const look = 50 * time.Millisecond
 	for waited := time.Duration(0); ; waited += look {

@@ -14,22 +14,22 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A local is the model in this process: to send a message is to have it executed, and the reply is
-// there then.
+// A local is the model in this process: sending a message executes it, and the reply is available
+// immediately.
 type local struct {
 	host  *Session
 	log   *os.File
 	reply []byte
-	ended error // of the last message
+	ended error // result of the last message
 
 	yielded time.Time
 
-	mu    sync.Mutex // of model, between end and hangUp
+	mu    sync.Mutex // protects model between end and hangUp
 	model *inside.Model
 }
 
-// CheckInside says whether the model can be in this process, if that is asked for. Nothing needs to
-// be built for it.
+// CheckInside reports whether the model can run in this process, if that is requested. It needs no
+// build.
 func (c *Config) CheckInside() error {
 	switch {
 	case !c.Inside:
@@ -41,11 +41,11 @@ func (c *Config) CheckInside() error {
 	return inside.Supported()
 }
 
-// start cannot be interrupted once the model is being made; that takes milliseconds.
+// start cannot be interrupted while the model is created, which takes milliseconds.
 func (l *local) start(ctx context.Context, greet func() error) error {
 	cfg, mem := &l.host.cfg, l.host.mem
 	mem.handedOver()
-	// The socket is none.
+	// There is no socket.
 	args, err := cfg.args("inside")
 	if err == nil {
 		err = l.openLog(cfg.LogFile)
@@ -86,10 +86,10 @@ func (l *local) openLog(name string) (err error) {
 func (l *local) expect()  {}
 func (l *local) pid() int { return 0 }
 
-// yieldAfter is less than the 10 ms that the runtime's watcher lets a goroutine have. From one that
-// it finds in C behind that it takes the P away, and then it looks every 20 µs for a while: 4 % of
-// the processor time, and its thread slows the model's where both are of one core. It goes on
-// sleeping 10 ms at a time if the goroutine has let others run in between.
+// yieldAfter is less than the 10 ms that the runtime's monitor thread allows a goroutine. If it
+// finds a goroutine in C after that, it retakes the P, and then polls every 20 µs for a while: this
+// takes 4 % of the CPU time, and slows the model if both threads share a core. It continues to
+// sleep 10 ms at a time if the goroutine has yielded in between.
 const yieldAfter = 8 * time.Millisecond
 
 func (l *local) answered(drivers.Cycle) {

@@ -22,7 +22,7 @@ import (
 
 const testDesc = 0x1122334455667788
 
-// The stand-in of testdata, built once: a program, and a shared object (nil without cgo).
+// The stand-in model in testdata, built once: a program, and a shared object (nil without cgo).
 var fixture, sharedFixture *build.Model
 
 func TestMain(m *testing.M) {
@@ -62,7 +62,7 @@ func buildFixture(shared bool) (*build.Model, error) {
 	})
 }
 
-// resources counts what a session could leave behind.
+// resources counts what a session could leak.
 func resources() [3]int {
 	fds, _ := os.ReadDir("/proc/self/fd")
 	children := 0
@@ -93,7 +93,7 @@ func config() Config {
 	}
 }
 
-// start opens a session whose socket directory is this test's own.
+// start opens a session whose socket directory belongs to this test.
 func start(t testing.TB, change func(*Config)) *Session {
 	t.Helper()
 	cfg := config()
@@ -106,7 +106,7 @@ func start(t testing.TB, change func(*Config)) *Session {
 	return s
 }
 
-// seed gives a test its seed and the line that repeats it.
+// seed returns the seed of a test, and prints the command that repeats it on failure.
 func seed(t *testing.T) uint64 {
 	n := uint64(1)
 	if text := os.Getenv("BRIDGE_SEED"); text != "" {
@@ -122,7 +122,7 @@ func seed(t *testing.T) uint64 {
 	return n
 }
 
-// Addresses of the stand-in.
+// Addresses of the stand-in model.
 const (
 	regScratch   = 0x20
 	regNodeID    = 0x28

@@ -9,12 +9,12 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// A message buffer carries one message past the socket while its receiver waits at it; protocol.h
+// A message buffer passes one message around the socket while its receiver waits at it; protocol.h
 // has the rules. Both ends do the same on opposite buffers.
 type msgBuffer struct {
 	state  atomic.Uint32
 	bytes  uint32
-	lookNS uint32 // of commands: how long the simulator is to look for the next message
+	lookNS uint32 // in the command buffer: how long the simulator should poll for the next message
 	_      [52]byte
 	data   [msgBufferData]byte
 }
@@ -34,12 +34,12 @@ const (
 	msgBufferSleeping
 )
 
-// napLimit is how long to sleep at a message buffer. It bounds how late the end of the other
-// process is seen. A short one would cost: the timer that is next to expire has to be told to the
-// (virtual) hardware.
+// napLimit is the maximum time to sleep at a message buffer, which bounds the delay until the exit
+// of the other process is noticed. A short limit would be expensive, because the next timer to
+// expire must be programmed in the (virtual) hardware.
 const napLimit = 20 * time.Millisecond
 
-// handOver gives b to a receiver that waits; an empty b sends it to the socket.
+// handOver passes b to a waiting receiver; an empty b makes it read the socket.
 func (m *msgBuffer) handOver(b []byte) bool {
 	state := m.state.Load()
 	if state != msgBufferLooking && state != msgBufferSleeping {
@@ -57,12 +57,12 @@ func (m *msgBuffer) handOver(b []byte) bool {
 	return true
 }
 
-// expect tells the sender that the next message may come here. It comes before the message that
-// asks for it: on one CPU that wakes the other side, which may have answered before we run again.
+// expect announces that the next message may use the buffer. It is called before the request is
+// sent: on one CPU the request wakes the other side, which may answer before this side runs again.
 func (m *msgBuffer) expect() { m.state.Store(msgBufferLooking) }
 
-// take waits for the expected message: it looks for some time, which may be 0, and then sleeps. The
-// message stays valid until the next expect; an empty one means: look into the socket.
+// take waits for the expected message: it polls for some time, possibly 0, and then sleeps. The
+// message is valid until the next expect; an empty one means: read the socket.
 func (m *msgBuffer) take(look time.Duration) []byte {
 	if m.state.Load() == msgBufferIdle {
 		return nil // the rest of an answer
@@ -78,11 +78,11 @@ func (m *msgBuffer) empty() []byte {
 	return m.data[:min(m.bytes, msgBufferData)]
 }
 
-// looksPerClock is how often to look between two looks at the clock, which costs
-// some twenty times as much.
+// looksPerClock is the number of polls between two reads of the clock, which cost about twenty
+// times as much.
 const looksPerClock = 64
 
-// look tells whether a message came.
+// look reports whether a message arrived.
 func (m *msgBuffer) look(limit time.Duration) bool {
 	for start := time.Now(); time.Since(start) < limit; {
 		for range looksPerClock {
@@ -94,15 +94,15 @@ func (m *msgBuffer) look(limit time.Duration) bool {
 	return false
 }
 
-// nap sleeps until a message comes, and tells whether none did. The state is left Idle then.
+// nap sleeps until a message arrives. If none did, it returns true and leaves the state Idle.
 //
-// The system call is a raw one. The runtime takes the P away from a goroutine that is in a
-// system call for 20 µs, and a waking thread looks for another: two or three times what the sleep
-// itself costs. A raw call keeps the P. When the runtime wants it, for the collector or for other
+// The system call is a raw one. The runtime retakes the P of a goroutine that is in a system call
+// for 20 µs, and a waking thread looks for another: two or three times the cost of the sleep
+// itself. A raw call keeps the P. When the runtime needs it, for the collector or for other
 // goroutines, its signal ends the nap, and the rest of the wait is an ordinary read of the socket.
 func (m *msgBuffer) nap() (missed bool) {
 	if !m.state.CompareAndSwap(msgBufferLooking, msgBufferSleeping) {
-		return false // it came just now
+		return false // it has just arrived
 	}
 	limit := unix.NsecToTimespec(int64(napLimit))
 	m.sleep(&limit)
@@ -114,7 +114,7 @@ const (
 	futexWake = 1
 )
 
-// sleep ends when the state is no more Sleeping, and for reasons of its own.
+// sleep ends when the state is no longer Sleeping, or spuriously.
 func (m *msgBuffer) sleep(limit *unix.Timespec) {
 	_, _, _ = unix.RawSyscall6(unix.SYS_FUTEX, uintptr(unsafe.Pointer(&m.state)), futexWait, msgBufferSleeping,
 		uintptr(unsafe.Pointer(limit)), 0, 0)

@@ -19,14 +19,14 @@ func TestMsgBufferRefusesWhenNobodyWaits(t *testing.T) {
 	require.False(t, l.handOver([]byte("late")))
 }
 
-// Whatever the receiver does when the message comes: what is handed over is received, and
-// nothing else.
+// Regardless of the receiver's state when the message arrives, exactly what was handed over is
+// received.
 func TestMsgBufferWakesReceiver(t *testing.T) {
 	var l msgBuffer
 	next, taken := make(chan byte, 1), make(chan bool, 1)
 	go func() {
 		for i := range next {
-			for i%3 == 0 && l.state.Load() == msgBufferLooking { // until it sleeps or has gone to the socket
+			for i%3 == 0 && l.state.Load() == msgBufferLooking { // until it sleeps or reads the socket
 				runtime.Gosched()
 			}
 			taken <- l.handOver([]byte{i})
@@ -43,7 +43,7 @@ func TestMsgBufferWakesReceiver(t *testing.T) {
 		b := l.take(look)
 		if <-taken {
 			require.Equal(t, []byte{byte(i)}, b)
-		} else { // the runtime ended the nap, or it was long
+		} else { // the runtime ended the nap, or it was too long
 			require.Nil(t, b)
 		}
 		require.EqualValues(t, msgBufferIdle, l.state.Load())
@@ -58,7 +58,7 @@ func TestMsgBufferGivesUp(t *testing.T) {
 	require.False(t, l.handOver(nil))
 }
 
-// What the other side made up reaches no further than the buffer, and holds nobody.
+// Invalid contents written by the other side neither exceed the buffer nor block.
 func TestMsgBufferDistrustsOtherSide(t *testing.T) {
 	var l msgBuffer
 	l.expect()

@@ -8,19 +8,19 @@ import (
 )
 
 const (
-	windowBytes = 1 << 29 // the send windows of all processes: VELO, and RMA above it
+	windowBytes = 1 << 29 // send windows of all processes: VELO, and RMA above it
 	maxLine     = regs.LineBytes
 )
 
 // put adds a command to the batch; a full batch is sent.
 func (s *Session) put(c command) {
 	if len(s.out)+commandBytes+lineBytes > maxMessage {
-		_ = s.flush() // keeps its error in s.broken
+		_ = s.flush() // stores its error in s.broken
 	}
 	s.out = c.append(s.out)
 }
 
-// post is put for the calls of software, which may come from a session that is over.
+// post is put for calls of software, which may use an ended session.
 func (s *Session) post(c command) {
 	s.mu.Lock()
 	if !s.closing.Load() && s.broken == nil {
@@ -36,14 +36,14 @@ func (s *Session) checkNode(node int) error {
 	return nil
 }
 
-// misused keeps the first wrong call for the next Run or ReadReg.
+// misused stores the first invalid call for the next Run or ReadReg.
 func (s *Session) misused(err error) {
 	if s.misuse == nil {
 		s.misuse = err
 	}
 }
 
-// Now is the cycle at which the simulation stands.
+// Now is the current cycle of the simulation.
 func (s *Session) Now() drivers.Cycle { return s.now }
 
 // PostReg posts a register write; see drivers.Timed.
@@ -78,7 +78,7 @@ func (s *Session) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
 	clear(s.out[n+copy(s.out[n:], line):])
 }
 
-// CheckPIO says what is wrong with a line, before it is posted.
+// CheckPIO validates a line before it is posted.
 func (s *Session) CheckPIO(node int, off uint32, line []byte) error {
 	if err := s.checkNode(node); err != nil {
 		return err
@@ -92,7 +92,7 @@ func (s *Session) CheckPIO(node int, off uint32, line []byte) error {
 	return nil
 }
 
-// PIOTaken counts what needs no entry in a window any more; see drivers.Timed.
+// PIOTaken counts the lines that no longer occupy a window entry; see drivers.Timed.
 func (s *Session) PIOTaken(node, vpid int) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -102,7 +102,7 @@ func (s *Session) PIOTaken(node, vpid int) uint64 {
 	return s.mem.pioTaken(node, vpid)
 }
 
-// Watch names a range of a node's memory; see drivers.Timed.
+// Watch registers a range of a node's memory; see drivers.Timed.
 func (s *Session) Watch(node int, off, n uint64) (drivers.WatchID, error) {
 	if err := s.checkNode(node); err != nil {
 		return 0, err
@@ -117,7 +117,7 @@ func (s *Session) Watch(node int, off, n uint64) (drivers.WatchID, error) {
 	return drivers.WatchID(id), nil
 }
 
-// Arm makes the next DMA write into a watched range stop Run.
+// Arm makes the next DMA write to a watched range stop Run.
 func (s *Session) Arm(id drivers.WatchID) {
 	if id < 0 || int(id) >= s.watches {
 		s.misused(fmt.Errorf("%w: Arm(%d): there are %d watches", drivers.ErrConfig, id, s.watches))
@@ -139,7 +139,7 @@ func (s *Session) ArmPIO(node, vpid int, count uint64) {
 	s.post(command{typ: cmdArmPIO, node: uint16(node), id: uint32(vpid), value: count})
 }
 
-// ArmIRQ makes Run stop while the node's interrupt line is up.
+// ArmIRQ makes Run stop while the node's interrupt line is asserted.
 func (s *Session) ArmIRQ(node int) {
 	if err := s.checkNode(node); err != nil {
 		s.misused(err)

@@ -12,15 +12,15 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A process is the simulator and what it prints.
+// A process is the simulator process and its output.
 type process struct {
 	cmd  *exec.Cmd
 	log  *logTail
-	done chan struct{} // closed once the process is reaped
+	done chan struct{} // closed after the process was reaped
 }
 
-// startProcess starts the simulator. Its thread stays locked until it is reaped: the
-// simulator asks the kernel to die with its parent, and means that thread.
+// startProcess starts the simulator. The parent thread stays locked until the process is reaped,
+// because the simulator's parent-death signal refers to that thread.
 func startProcess(program string, args []string, logFile string) (*process, error) {
 	log, err := newLogTail(logFile)
 	if err != nil {
@@ -36,7 +36,7 @@ func startProcess(program string, args []string, logFile string) (*process, erro
 		err := p.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = p.cmd.Wait() // told by ProcessState
+			_ = p.cmd.Wait() // the result is in ProcessState
 			log.close()
 			close(p.done)
 		}
@@ -50,8 +50,7 @@ func startProcess(program string, args []string, logFile string) (*process, erro
 
 func (p *process) pid() int { return p.cmd.Process.Pid }
 
-// end gives the process some time to exit, then kills it. It reports whether it
-// exited by itself.
+// end gives the process some time to exit, then kills it. It reports whether it exited by itself.
 func (p *process) end(grace time.Duration) bool {
 	timer := time.NewTimer(grace)
 	defer timer.Stop()
@@ -65,7 +64,7 @@ func (p *process) end(grace time.Duration) bool {
 	return false
 }
 
-// obituary says how the process ended and what it said last.
+// obituary describes the exit of the process and its last output.
 func (p *process) obituary() string {
 	s := p.cmd.ProcessState.String()
 	if tail := p.log.tail(10); tail != "" {
@@ -74,13 +73,12 @@ func (p *process) obituary() string {
 	return s
 }
 
-// A logTail keeps the end of what was written to it, and passes all of it on to a
-// file if there is one.
+// A logTail keeps the end of the output, and copies all of it to a file if there is one.
 type logTail struct {
 	mu   sync.Mutex
 	buf  []byte
 	file *os.File
-	lost error // why the file does not hold all of it
+	lost error // why the file is incomplete
 }
 
 const logTailBytes = 16384
@@ -110,17 +108,17 @@ func (l *logTail) Write(b []byte) (int, error) {
 			l.lost = fmt.Errorf("%w: room for the simulator's log: %w", drivers.ErrEnvironment, err)
 		}
 	}
-	return len(b), nil // else nobody would read on, and the simulator die of it
+	return len(b), nil // an error would stop the reader, and the simulator would die of SIGPIPE
 }
 
-// whole says whether all that was written is in the file.
+// whole returns an error if the file is incomplete.
 func (l *logTail) whole() error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	return l.lost
 }
 
-// tail gives the last n lines.
+// tail returns the last n lines.
 func (l *logTail) tail(n int) string {
 	l.mu.Lock()
 	defer l.mu.Unlock()

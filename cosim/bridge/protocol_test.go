@@ -24,7 +24,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// compile builds a C++ program beside the sources of package dpi and runs it.
+// compile builds a C++ program with the sources of package dpi and runs it.
 func compile(t *testing.T, flags, files []string, args ...string) string {
 	t.Helper()
 	dir := t.TempDir()
@@ -39,7 +39,7 @@ func compile(t *testing.T, flags, files []string, args ...string) string {
 	return string(out)
 }
 
-// Both languages must see the same frames. The C++ side prints its own.
+// Both languages use the same frame layout. The C++ side prints its own.
 func TestLayout(t *testing.T) {
 	var program strings.Builder
 	program.WriteString("#include <cstdio>\n#include \"protocol.h\"\nusing namespace nicloop;\nint main() {\n")
@@ -73,7 +73,7 @@ func TestLayout(t *testing.T) {
 	} {
 		expect(name, v)
 	}
-	// Fields inside the frames: a frame encoded here is read there.
+	// Fields inside the frames: a frame encoded in Go is decoded in C++.
 	c := command{typ: 1, node: 2, id: 3, at: 4, addr: 5, value: 6}
 	fmt.Fprintf(&program, "unsigned char b[] = {%s}; Command c; __builtin_memcpy(&c, b, sizeof c);\n", bytesOf(c.append(nil)))
 	for i, field := range []string{"type", "node", "id", "at", "addr", "value"} {
@@ -94,7 +94,7 @@ func TestLayout(t *testing.T) {
 
 func bytesOf(b []byte) string { return strings.Trim(strings.ReplaceAll(fmt.Sprint(b), " ", ","), "[]") }
 
-// The C++ decoder and executor under random and mutated messages, with sanitizers.
+// The C++ decoder and executor with random and mutated messages, under sanitizers.
 func TestFuzzFrames(t *testing.T) {
 	if testing.Short() {
 		t.Skip("compiles a fuzzer")
@@ -138,7 +138,7 @@ func FuzzDecode(f *testing.F) {
 	})
 }
 
-// What the simulator does not understand ends the session with an error that names it.
+// A message that the simulator does not understand ends the session with an error that names it.
 func TestGarbageToSimulator(t *testing.T) {
 	valid := (&command{typ: cmdRun, at: 10}).append(nil)
 	for want, message := range map[string][]byte{
@@ -164,7 +164,7 @@ func TestGarbageToSimulator(t *testing.T) {
 		s.bySocket = true
 		var stop drivers.Stop
 		var err error
-		for range 2 { // the first may still be sent before the simulator is gone
+		for range 2 { // the first may still be sent before the simulator exits
 			if err = s.Run(20, &stop); err != nil {
 				break
 			}
@@ -176,7 +176,7 @@ func TestGarbageToSimulator(t *testing.T) {
 	}
 }
 
-// startFake starts a session with a simulator that this test binary plays.
+// startFake starts a session with a simulator played by this test binary.
 func startFake(t *testing.T, role string) (*Session, error) {
 	t.Helper()
 	t.Setenv("BRIDGE_TEST_ROLE", role)
@@ -208,7 +208,7 @@ func TestHandshakeMismatch(t *testing.T) {
 		require.ErrorIs(t, err, drivers.ErrProtocol, role)
 		require.ErrorContains(t, err, want)
 	}
-	// And the other way round: a simulator that is not what the host asks for refuses too.
+	// And in the other direction: a simulator that does not match the host refuses, too.
 	_, err := startFake(t, "exit")
 	require.ErrorIs(t, err, drivers.ErrPeerDied)
 	require.ErrorContains(t, err, "exit status 7; it said:\nlast words")
@@ -318,7 +318,7 @@ func fakeEvent(typ, node uint16, cycle uint64) []byte {
 	return append(b, make([]byte, 16)...)
 }
 
-// fakeHello is right but for what the role says.
+// fakeHello is correct except for the role's fault.
 func fakeHello(role string) []byte {
 	b := binary.LittleEndian.AppendUint64(nil, magic)
 	for _, v := range []uint32{version, 4, 2, 2, 1, 16} {
@@ -392,7 +392,7 @@ func TestOtherUserCannotConnect(t *testing.T) {
 		}
 		return nil
 	})
-	// Even with all open to everybody the credentials tell.
+	// Even with permissions for everybody, the credentials are checked.
 	require.NoError(t, os.Chmod(l.dir, 0o755))
 	require.NoError(t, os.Chmod(l.path, 0o666))
 	asNobody(t, func() (err error) {
@@ -420,7 +420,7 @@ func TestOtherProcessIsRefused(t *testing.T) {
 	require.ErrorContains(t, c.checkPeer(1), "connected, expected the simulator, 1")
 }
 
-// The simulator, too, wants to know who is at the other end.
+// The simulator checks the user of the host, too.
 func TestSimulatorRefusesOtherUser(t *testing.T) {
 	dir, err := os.MkdirTemp("/tmp", "nicloop-test-")
 	require.NoError(t, err)
@@ -443,7 +443,7 @@ func TestSimulatorRefusesOtherUser(t *testing.T) {
 	require.Contains(t, string(out), "runs as user 65534, expected 0")
 }
 
-// Batches of random size arrive whole and in order, by message buffer and by socket.
+// Batches of random size arrive complete and in order, through message buffer and socket.
 func TestMsgBufferAndSocketKeepOrder(t *testing.T) {
 	r := rand.New(rand.NewPCG(seed(t), 4))
 	s := start(t, nil)

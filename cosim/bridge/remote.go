@@ -10,20 +10,20 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A remote is a simulator process at the other end of a socket and of two message buffers.
+// A remote is a simulator process connected by a socket and two message buffers.
 type remote struct {
 	host *Session
 	proc *process
 	conn conn
 	in   []byte
 
-	// The message buffers are used between handshake and end; bySocket: a message since the
-	// last answer took the socket, so that the next must too.
+	// The message buffers are used between handshake and end. bySocket: a message since the last
+	// answer used the socket, so the next one must, too.
 	commands, events *msgBuffer
 	bySocket         bool
 
 	trial trial
-	asked time.Time // when the exchange began
+	asked time.Time // start of the exchange
 }
 
 func (r *remote) start(ctx context.Context, greet func() error) error {
@@ -94,7 +94,8 @@ func (r *remote) expect() {
 
 func (r *remote) answered(cycles drivers.Cycle) { r.trial.done(time.Since(r.asked), cycles) }
 
-// send sends a message by the message buffer if the simulator waits at it, else by the socket.
+// send sends a message through the buffer if the simulator waits there, otherwise through the
+// socket.
 func (r *remote) send(b []byte) error {
 	r.commands.lookNS = 0
 	if r.trial.coming != bothSleep {
@@ -110,7 +111,7 @@ func (r *remote) send(b []byte) error {
 	return r.conn.write(b)
 }
 
-// receive is the way back.
+// receive is the opposite direction.
 func (r *remote) receive() ([]byte, error) {
 	if r.events != nil {
 		look := time.Duration(0)
@@ -124,7 +125,7 @@ func (r *remote) receive() ([]byte, error) {
 	return r.conn.receive(r.in)
 }
 
-// diagnose makes an error of the socket the error that ends the session.
+// diagnose converts an error of the socket to the error that ends the session.
 func (r *remote) diagnose(err error) error {
 	switch {
 	case errors.Is(err, io.EOF), errors.Is(err, drivers.ErrPeerDied):
@@ -139,7 +140,7 @@ func (r *remote) diagnose(err error) error {
 	return err
 }
 
-// lostLog says that the log of the process is not whole.
+// lostLog returns an error if the log of the process is incomplete.
 func (r *remote) lostLog() error {
 	if r.proc == nil {
 		return nil

@@ -10,8 +10,8 @@ import (
 
 var _ drivers.Repeater = (*Session)(nil)
 
-// Repeat writes the waveforms of the last cycles; see drivers.Repeater. The simulator has a fork of
-// itself do it, which stands at a checkpoint; the session stays where it is.
+// Repeat writes the waveforms of the last cycles; see drivers.Repeater. A fork of the simulator
+// that is stopped at a checkpoint does this; the session is not affected.
 func (s *Session) Repeat() (drivers.Repeated, error) {
 	if s.cfg.Checkpoints == nil {
 		return drivers.Repeated{}, fmt.Errorf("%w: repeating without checkpoints", drivers.ErrNotSupported)
@@ -26,16 +26,15 @@ func (s *Session) Repeat() (drivers.Repeated, error) {
 	return s.repeat()
 }
 
-// repeated is what a fault has repeated already. After one the session takes no calls, but still
-// tells this.
+// repeated returns the repetition made after a fault. The session accepts no other calls then.
 func (s *Session) repeated() *drivers.Repeated {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.again
 }
 
-// repeatFault repeats what led to a fault, while the simulator is still there. That it failed is
-// told by a later Repeat.
+// repeatFault repeats the cycles that led to a fault while the simulator still exists. An error is
+// reported by a later Repeat.
 func (s *Session) repeatFault() {
 	if s.cfg.Checkpoints == nil {
 		return

@@ -20,7 +20,7 @@ func checkpoints(t *testing.T, every, last drivers.Cycle) (*Session, string) {
 	return start(t, func(c *Config) { c.Checkpoints = &drivers.Checkpoints{Every: every, Last: last, File: file} }), file
 }
 
-// span is what a wave file shows, in cycles.
+// span returns the range of a wave file in cycles.
 func span(t *testing.T, file string) [2]uint64 {
 	const period = 6400
 	dump, err := os.ReadFile(file)
@@ -28,8 +28,7 @@ func span(t *testing.T, file string) [2]uint64 {
 	return [2]uint64{binary.BigEndian.Uint64(dump[9:]) / period, (binary.BigEndian.Uint64(dump[17:]) + period/2) / period}
 }
 
-// A repeat begins at the last checkpoint before its window, and the session goes on as if nothing
-// had been.
+// A repetition starts at the last checkpoint before its window, and does not affect the session.
 func TestRepeat(t *testing.T) {
 	s, file := checkpoints(t, 100, 250)
 	for at := drivers.Cycle(30); at <= 1200; at += 30 {
@@ -51,7 +50,7 @@ func TestRepeat(t *testing.T) {
 	require.Equal(t, drivers.Repeated{File: file, Checkpoint: 1200, From: 1250, To: 1500}, r, "of the new end")
 }
 
-// A window that reaches behind the oldest checkpoint is cut there; eight are kept.
+// A window that starts before the oldest checkpoint is truncated; eight are kept.
 func TestRepeatFromTheOldest(t *testing.T) {
 	s, file := checkpoints(t, 100, 5000)
 	run(t, s, 50)
@@ -64,14 +63,14 @@ func TestRepeatFromTheOldest(t *testing.T) {
 	require.Equal(t, drivers.Repeated{File: file, Checkpoint: 1300, From: 1300, To: 2050}, r)
 	require.Equal(t, [2]uint64{1300, 2050}, span(t, file))
 
-	// The one that was used is gone; what came after it is still known to those before.
+	// The checkpoint that was used is gone; earlier ones still know later cycles.
 	r, err = s.Repeat()
 	require.NoError(t, err)
 	require.Equal(t, drivers.Cycle(1400), r.Checkpoint)
 }
 
-// What led to a failing assertion is repeated while the simulator is still there, the failure
-// included.
+// The cycles that led to a failing assertion are repeated while the simulator still exists,
+// including the failure.
 func TestRepeatOfAFault(t *testing.T) {
 	s, file := checkpoints(t, 1000, 500)
 	run(t, s, 3300)
@@ -88,7 +87,7 @@ func TestRepeatOfAFault(t *testing.T) {
 	require.ErrorIs(t, s.Run(5000, &stop), drivers.ErrAssertion, "the session is over all the same")
 }
 
-// A run that does not fail leaves the file alone that its waves would have gone to.
+// A run without failure does not touch the wave file.
 func TestCheckpointsTouchNoFile(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "end.fst")
 	require.NoError(t, os.WriteFile(file, []byte("of yesterday"), 0o600))
@@ -127,7 +126,7 @@ func TestRepeatRefused(t *testing.T) {
 	require.ErrorContains(t, cfg.validate(), "waves of node 4: expected nodes 0..3")
 }
 
-// running counts the processes of the stand-in.
+// running counts the processes of the stand-in model.
 func running(t *testing.T) (n int) {
 	dirs, err := filepath.Glob("/proc/[0-9]*/cmdline")
 	require.NoError(t, err)
@@ -139,7 +138,7 @@ func running(t *testing.T) (n int) {
 	return n
 }
 
-// Checkpoints are processes: they end with the simulator, however that ends.
+// Checkpoints are processes: they end with the simulator in any case.
 func TestCheckpointsEndWithTheSimulator(t *testing.T) {
 	before := running(t)
 	for name, end := range map[string]func(*Session){
@@ -154,7 +153,7 @@ func TestCheckpointsEndWithTheSimulator(t *testing.T) {
 	}
 }
 
-// A checkpoint that is gone gives an error and a session that goes on.
+// A lost checkpoint gives an error, and the session continues.
 func TestRepeatWithoutTheCheckpoint(t *testing.T) {
 	s, _ := checkpoints(t, 100, 100)
 	run(t, s, 450)

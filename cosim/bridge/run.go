@@ -8,11 +8,11 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// readLimit bounds the cycles that a register read may take: no bus of ours needs
-// more than a few dozen, so this is a NIC that never answers.
+// readLimit bounds the cycles of a register read. No bus needs more than a few dozen, so a NIC that
+// exceeds it never answers.
 const readLimit = 1 << 20
 
-// enter takes the session for a call that touches the simulator; leave gives it back.
+// enter acquires the session for a call that uses the simulator; leave releases it.
 func (s *Session) enter() error {
 	s.mu.Lock()
 	err := s.broken
@@ -27,7 +27,7 @@ func (s *Session) enter() error {
 	return err
 }
 
-// Err is why the session is over, ErrClosed after Close, or nil.
+// Err is the reason why the session ended, ErrClosed after Close, or nil.
 func (s *Session) Err() error {
 	if s.closing.Load() {
 		return drivers.ErrClosed
@@ -35,7 +35,7 @@ func (s *Session) Err() error {
 	return s.broken
 }
 
-// Run lets time pass; see drivers.Timed.
+// Run advances time; see drivers.Timed.
 func (s *Session) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	*stop = drivers.Stop{Now: s.now, Fired: stop.Fired[:0]}
 	if err := s.enter(); err != nil {
@@ -86,8 +86,8 @@ func (s *Session) ReadReg(node int, off uint32) (uint64, error) {
 	}
 }
 
-// exchange sends what is posted and reads the answer. An error that leaves
-// s.broken nil is a refused access: the session goes on.
+// exchange sends the posted commands and reads the answer. If an error leaves s.broken nil, it is a
+// refused access, and the session continues.
 func (s *Session) exchange(stop *drivers.Stop) (answer, error) {
 	if err := s.ask(); err != nil {
 		return answer{}, err
@@ -102,7 +102,7 @@ func (s *Session) ask() error {
 	return s.flush()
 }
 
-// hear is the other half.
+// hear is the second half.
 func (s *Session) hear(stop *drivers.Stop) (answer, error) {
 	a, err := s.answer(stop)
 	if err != nil {
@@ -137,8 +137,7 @@ func (s *Session) flush() error {
 	return nil
 }
 
-// lastWords prefers what the simulator said before it hung up to the fact that it
-// did.
+// lastWords prefers the simulator's own error to the loss of the connection.
 func (s *Session) lastWords(err error) error {
 	if errors.Is(err, drivers.ErrStarved) {
 		return err
@@ -147,7 +146,7 @@ func (s *Session) lastWords(err error) error {
 	return err
 }
 
-// An answer is what came back besides the fired conditions.
+// An answer is the result of an exchange besides the fired conditions.
 type answer struct {
 	flags    uint32
 	answered bool // a read
@@ -158,8 +157,7 @@ type answer struct {
 	repeated *event
 }
 
-// answer reads messages up to STOPPED. Its error is one of the socket or of the
-// protocol.
+// answer reads messages up to STOPPED. Its error is one of the socket or the protocol.
 func (s *Session) answer(stop *drivers.Stop) (a answer, err error) {
 	for {
 		b, err := s.peer.receive()
@@ -187,7 +185,7 @@ func (s *Session) answer(stop *drivers.Stop) (a answer, err error) {
 	}
 }
 
-// apply takes one event in; done is its last.
+// apply processes an event; done reports whether it is the last.
 func (s *Session) apply(a *answer, e *event, stop *drivers.Stop) (done bool, err error) {
 	if int(e.node) >= s.nodes {
 		return false, fmt.Errorf("%w: event 0x%02x of node %d, but there are %d", drivers.ErrProtocol, e.typ, e.node, s.nodes)
@@ -242,7 +240,7 @@ func (s *Session) applyFired(e *event, stop *drivers.Stop) error {
 	return nil
 }
 
-// busError tells which posted write was refused.
+// busError describes the refused posted write.
 func (e *event) busError() error {
 	port := "register"
 	if e.id>>8 != 0 {

@@ -13,38 +13,38 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// logged is a line per step of a session, none per exchange.
+// logged writes a line per step of a session, none per exchange.
 var logged = logrus.WithField("layer", "bridge")
 
 // A Session is a running simulator.
 type Session struct {
 	cfg    Config
 	peer   peer
-	remote // what peer is unless Config.Inside
+	remote // the peer unless Config.Inside
 	mem    *shared
 	nodes  int
 
 	closing atomic.Bool
-	// mu is held by every call that touches the socket or the shared memory, so
-	// that Close can take both away when none is left inside.
+	// mu is held by every call that uses the socket or the shared memory, so that Close can release
+	// both when no call is active.
 	mu     sync.Mutex
 	closed bool
 
 	now     drivers.Cycle
-	askedAt drivers.Cycle // where the exchange under way began
+	askedAt drivers.Cycle // start of the current exchange
 	watches int
 	edges   []Edge
-	out     []byte            // commands that wait for the next Run or ReadReg
-	again   *drivers.Repeated // what was repeated after a fault
-	misuse  error             // by a Post, told by the next Run or ReadReg
-	broken  error             // why the session is over
+	out     []byte            // commands posted since the last Run or ReadReg
+	again   *drivers.Repeated // repetition made after a fault
+	misuse  error             // by a Post, reported by the next Run or ReadReg
+	broken  error             // why the session ended
 }
 
-// Pid is the simulator's process, for those who want to see it die; 0: it has none of its own.
+// Pid is the simulator's process, for tests that kill it; 0: none of its own.
 func (s *Session) Pid() int { return s.peer.pid() }
 
-// Start starts a simulator and shakes hands with it. It stands at cycle 0 then.
-// Cancelling ctx ends Start, not the session.
+// Start starts a simulator and performs the handshake. It is then at cycle 0. Cancelling ctx ends
+// Start, not the session.
 func Start(ctx context.Context, cfg Config) (*Session, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
@@ -84,7 +84,7 @@ func (s *Session) start(ctx context.Context) error {
 	})
 }
 
-// compare checks that the simulator is the one that was asked for.
+// compare checks that the simulator matches the request.
 func (c *Config) compare(h hello) error {
 	mismatch := func(what string, want, got any) error {
 		return fmt.Errorf("%w: handshake: %s: expected %v, the simulator has %v; build it anew", drivers.ErrProtocol, what, want, got)
@@ -104,7 +104,7 @@ func (c *Config) compare(h hello) error {
 	return nil
 }
 
-// begin posts what the session starts with.
+// begin posts the initial commands of the session.
 func (s *Session) begin() {
 	for n, list := range s.cfg.Segments {
 		for _, g := range list {
@@ -119,7 +119,7 @@ func (s *Session) begin() {
 	}
 }
 
-// diagnose makes an error of the peer the error that ends the session.
+// diagnose converts an error of the peer to the error that ends the session.
 func (s *Session) diagnose(err error) error {
 	if s.closing.Load() {
 		return drivers.ErrClosed
@@ -127,7 +127,7 @@ func (s *Session) diagnose(err error) error {
 	return s.peer.diagnose(err)
 }
 
-// fail ends the session with err, unless it has ended before.
+// fail ends the session with err, unless it has ended already.
 func (s *Session) fail(err error) error {
 	if s.broken == nil {
 		logged.WithFields(logrus.Fields{"cycle": s.now, "error": err}).Debug("session failed")
@@ -137,8 +137,8 @@ func (s *Session) fail(err error) error {
 	return s.broken
 }
 
-// Close ends the simulator and frees everything. A Run in another goroutine
-// returns ErrClosed. Its error says that waves or a log which were asked for are not whole.
+// Close ends the simulator and frees everything. A Run in another goroutine returns ErrClosed.
+// Close returns an error if requested waves or a log are incomplete.
 func (s *Session) Close() error {
 	grace, orderly := s.shutDown()
 	s.mu.Lock()
@@ -156,8 +156,8 @@ func (s *Session) Close() error {
 	return errors.Join(s.checkWaves(), s.lostLog())
 }
 
-// shutDown asks the simulator to end and returns how long that may take. It is orderly
-// unless another goroutine is inside a call, which it interrupts.
+// shutDown asks the simulator to exit and returns the time that this may take. It is orderly unless
+// another goroutine is in a call, which is interrupted.
 func (s *Session) shutDown() (grace time.Duration, orderly bool) {
 	if s.closing.Swap(true) {
 		return s.cfg.interruptGrace(), false
@@ -177,7 +177,7 @@ func (s *Session) shutDown() (grace time.Duration, orderly bool) {
 
 func (s *Session) release(grace time.Duration) {
 	s.peer.end(grace)
-	if s.cfg.Lent { // whoever still looks at it must not die of that
+	if s.cfg.Lent { // readers of lent memory must not crash
 		s.mem.handedOver()
 		return
 	}

@@ -18,7 +18,7 @@ func TestRegisters(t *testing.T) {
 		require.Equal(t, uint64(node), id)
 	}
 	s.PostReg(2, 0, regScratch, 0xfeedface12345678)
-	v, err := s.ReadReg(2, regScratch) // behind the write that was posted before
+	v, err := s.ReadReg(2, regScratch) // after the write that was posted before
 	require.NoError(t, err)
 	require.Equal(t, uint64(0xfeedface12345678), v)
 
@@ -39,7 +39,7 @@ func TestRefusedRegisters(t *testing.T) {
 	require.ErrorAs(t, err, &bus)
 	require.Equal(t, 3, bus.Resp)
 
-	// A posted one stops the run at its cycle, with what else happens there.
+	// A posted write stops the run in its cycle, together with other events of that cycle.
 	s.PostReg(3, 100, 0x108, 1)
 	s.PostReg(1, 100, 0x110, 1)
 	var stop drivers.Stop
@@ -48,7 +48,7 @@ func TestRefusedRegisters(t *testing.T) {
 		"node 3: register write at 0x108: the NIC answered SLVERR")
 	require.Equal(t, drivers.Cycle(103), stop.Now)
 
-	// It is told once, and the session goes on.
+	// It is reported once, and the session continues.
 	require.Equal(t, drivers.Cycle(1000), run(t, s, 1000).Now)
 	v, err := s.ReadReg(1, regNodeID)
 	require.NoError(t, err)
@@ -89,7 +89,7 @@ func TestSendAndWatch(t *testing.T) {
 	require.Equal(t, make([]byte, 42), slot[14:56], "the rest of the line is zero")
 	require.Equal(t, uint32(1), binary.LittleEndian.Uint32(slot[60:]))
 
-	// Conditions hold once; the other watch is still armed for its own slot.
+	// Conditions are one-shot; the other watch is still armed for its own slot.
 	for range 3 {
 		s.PostPIO(0, s.Now(), pio(7, 1, 8), line[:8])
 	}
@@ -116,13 +116,13 @@ func TestInterrupt(t *testing.T) {
 	stop := run(t, s, drivers.Forever)
 	require.Equal(t, []drivers.Fired{{Kind: drivers.FiredIRQ, Node: 1}, {Kind: drivers.FiredIRQ, Node: 3}}, stop.Fired)
 	at := stop.Now
-	s.ArmIRQ(1) // a level: it is up already
+	s.ArmIRQ(1) // level-sensitive: already asserted
 	stop = run(t, s, drivers.Forever)
 	require.Equal(t, at, stop.Now)
 	require.Len(t, stop.Fired, 1)
 }
 
-// Posted commands of a port go in order of (cycle, call), not of calls alone.
+// Posted commands of a port are executed in order of (cycle, call).
 func TestPostedOrder(t *testing.T) {
 	s := start(t, nil)
 	s.PostReg(0, 300, regScratch, 3)
@@ -154,7 +154,7 @@ func TestDeadlineAndQuiet(t *testing.T) {
 	require.Less(t, stop.Now, drivers.Cycle(5030))
 }
 
-// Lines behind one that a full mailbox holds do not keep a stall from being seen.
+// Lines behind one that a full mailbox stalls do not prevent detection of the stall.
 func TestStallIsQuietNotIdle(t *testing.T) {
 	s := start(t, nil)
 	s.PostReg(1, 0, regHold, 1)
@@ -170,7 +170,7 @@ func TestStallIsQuietNotIdle(t *testing.T) {
 	require.Equal(t, uint64(3), s.PIOTaken(0, 0))
 }
 
-// What fires during ReadReg is told by the next Run, which takes no time.
+// Conditions that fire during ReadReg are reported by the next Run, which takes no time.
 func TestFiredDuringReadReg(t *testing.T) {
 	s := start(t, nil)
 	s.ArmPIO(0, 0, 1)
@@ -187,7 +187,7 @@ func TestFiredDuringReadReg(t *testing.T) {
 	require.Len(t, run(t, s, drivers.Forever).Fired, 1)
 }
 
-// More than fits a message, a thousand watches, and every one of them fires.
+// More commands than fit a message, and a thousand watches that all fire.
 func TestLargeBatches(t *testing.T) {
 	s := start(t, nil)
 	const n = 1000
@@ -237,7 +237,7 @@ func TestMisuse(t *testing.T) {
 	require.NoError(t, s.Close())
 }
 
-// Steady state allocates nothing, on either path.
+// Steady state does not allocate on either path.
 func TestNoAllocation(t *testing.T) {
 	for _, spin := range []time.Duration{-1, 200 * time.Microsecond} {
 		s := start(t, func(c *Config) { c.Spin = spin })

@@ -10,18 +10,18 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// control is the first block of the shared memory (Control in protocol.h). The
-// simulator writes it.
+// control is the first block of the shared memory (Control in protocol.h), written by the
+// simulator.
 type control struct {
 	cycle      uint64
 	traceCount uint64
 	pioTaken   [maxNodes][maxVPIDs]uint64
 }
 
-// shared is the memory that both processes map: control page, trace buffer, DMA
-// memory of the nodes. It is sparse: pages that nobody touches cost nothing.
+// shared is the memory mapped by both processes: control page, trace buffer, DMA memory of the
+// nodes. It is sparse: unused pages cost nothing.
 type shared struct {
-	fd     int // until it has been handed over
+	fd     int // until it was passed on
 	bytes  []byte
 	layout welcome
 }
@@ -92,7 +92,7 @@ func (s *shared) memory(node int) []byte {
 	return s.bytes[from:to:to]
 }
 
-// traceEvents are the n first records of the trace buffer, in place.
+// traceEvents returns the first n records of the trace buffer, in place.
 func (s *shared) traceEvents(n uint64) []drivers.TraceEvent {
 	return unsafe.Slice((*drivers.TraceEvent)(unsafe.Pointer(&s.bytes[s.layout.traceStart])), min(n, s.layout.traceRecords))
 }

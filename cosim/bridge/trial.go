@@ -9,7 +9,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A policy says who looks for a message before he sleeps.
+// A policy determines which side polls for a message before it sleeps.
 type policy uint8
 
 const (
@@ -19,26 +19,26 @@ const (
 	policies
 )
 
-// simulatorLook is how long the simulator looks at most: a host that thinks longer, or
-// has to be woken for longer, may wait for it to wake up.
+// simulatorLook is the maximum time for which the simulator polls. A host that takes longer to
+// respond or to wake up may wait for the simulator's wake-up.
 const simulatorLook = 20 * time.Microsecond
 
-// A trial finds out by experiment which policy is fastest. What a sleep costs and what looking
-// costs are both unknown: two processes on one CPU only hold each other up by looking; on two idle
-// cores it saves microseconds; where these are threads of one core, looking slows the one that
-// clocks the model by up to a third; and all of it changes with what else the machine does. So now
-// and then the policies are tried at random, and the one with the least time per cycle is kept for
-// a while. Results never depend on it.
+// A trial determines the fastest policy by experiment. The costs of sleeping and polling are
+// unknown: two processes on one CPU only delay each other by polling; on two idle cores polling
+// saves microseconds; on two threads of one core it slows the thread that clocks the model by up to
+// a third; and all of this changes with the load of the machine. Therefore the policies are tried
+// at random from time to time, and the one with the least time per cycle is kept for a while.
+// Results never depend on it.
 type trial struct {
-	limit   time.Duration // how long we may look
+	limit   time.Duration // maximum polling time
 	single  bool          // nothing to try
 	left    int           // exchanges until the next phase
 	trying  bool
 	policy  policy // of this exchange
-	coming  policy // and of the next: the simulator begins to wait for that at the end of this
+	coming  policy // of the next: the simulator starts to wait for it at the end of this exchange
 	random  uint32
 	usual   float64 // time per cycle
-	lost    int     // exchanges in which we or the simulator lost the core
+	lost    int     // exchanges in which either side lost its core
 	samples [trialExchanges]policySample
 }
 
@@ -51,9 +51,9 @@ type policySample struct {
 const (
 	trialExchanges = 96
 	holdExchanges  = 8192
-	worthLooking   = 4 // looking must gain this part, in 1/64: it takes a core from others
-	// An exchange that takes longer than usual by this has waited for a core. If some did
-	// the machine is busy, and looking takes what others want.
+	worthLooking   = 4 // required gain of polling, in 1/64: it takes a core from others
+	// An exchange that exceeds the usual time by this much has waited for a core. If that happens,
+	// the machine is busy, and polling takes time from other work.
 	lostCore = time.Millisecond
 	busy     = 2
 )
@@ -62,7 +62,7 @@ func newTrial(limit time.Duration) trial {
 	return trial{limit: limit, single: limit <= 0 || runtime.NumCPU() == 1, random: 1, left: trialExchanges, trying: true}
 }
 
-// begin makes the way of the exchange known.
+// begin publishes the policy of the exchange.
 func (t *trial) begin() {
 	t.policy = t.coming
 	if !t.trying || t.single {
@@ -74,7 +74,7 @@ func (t *trial) begin() {
 	t.coming = policy(t.random >> 8 % uint32(policies))
 }
 
-// done takes in how long the exchange took and how many cycles it was.
+// done records the duration and the cycles of the exchange.
 func (t *trial) done(spent time.Duration, cycles drivers.Cycle) {
 	if t.single {
 		return
@@ -86,7 +86,7 @@ func (t *trial) done(spent time.Duration, cycles drivers.Cycle) {
 		t.samples[t.left] = x
 	case t.policy != bothSleep && t.isLost(x):
 		if t.lost++; t.lost > busy {
-			t.coming = bothSleep // it was not when we tried
+			t.coming = bothSleep // the machine was idle during the trial
 		}
 	}
 	if t.left == 0 {
@@ -126,7 +126,7 @@ func (t *trial) best() policy {
 	}
 	best := bothSleep
 	for w := range policies {
-		// spent / cycles, less than that of best by what looking must gain
+		// spent / cycles, less than that of best by the required gain
 		if spent[w]*cycles[best]*64 < spent[best]*cycles[w]*(64-worthLooking) {
 			best = w
 		}

@@ -9,8 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// holds runs a trial to its end and tells what it holds to; cost is the time per cycle, and every
-// so many exchanges the core is lost for some milliseconds.
+// holds runs a trial to its end and returns the chosen policy. cost is the time per cycle; every
+// losses exchanges the core is lost for some milliseconds.
 func holds(x *trial, cost [policies]time.Duration, cycles, losses int) policy {
 	for n := 1; x.trying; n++ {
 		x.begin()
@@ -38,7 +38,7 @@ func TestTrial(t *testing.T) {
 		{[policies]time.Duration{100, 90, 80}, 16, bothSleep}, // the machine is busy
 	} {
 		x := newTrial(time.Millisecond)
-		x.single = false // also on a machine of one CPU
+		x.single = false // also on a machine with one CPU
 		require.Equal(t, c.want, holds(&x, c.cost, 20, c.losses))
 		for range holdExchanges - 1 {
 			require.Equal(t, c.want, x.policy)
@@ -51,7 +51,7 @@ func TestTrial(t *testing.T) {
 	}
 }
 
-// Who looks sees soon that others want the core.
+// A polling side soon notices that other work needs the core.
 func TestTrialStopsLooking(t *testing.T) {
 	x := newTrial(time.Millisecond)
 	x.single = false

@@ -8,13 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The library that writes waves removes what it finds under the name, so a link is followed before
-// it gets that: the link stays and its target has the waves.
+// The wave library removes whatever has the name of the file, so links are resolved first: the link
+// stays and its target receives the waves.
 func TestWavesFollowLinks(t *testing.T) {
 	dir := t.TempDir()
 	link := filepath.Join(dir, "link.fst")
 	require.NoError(t, os.Symlink("target.fst", link))
-	for range 2 { // the target is not there at first
+	for range 2 { // at first the target does not exist
 		args, err := waveArgs(link, nil)
 		require.NoError(t, err)
 		require.Equal(t, []string{"--waves", filepath.Join(dir, "target.fst")}, args)

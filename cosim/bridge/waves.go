@@ -10,26 +10,26 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// The library that writes waves does not look whether the disk took them. So we look at what lies
-// there: an FST file is a chain of blocks, each with its length.
+// The wave library does not check whether writes succeeded, so the file is checked afterwards: an
+// FST file is a chain of blocks, each with its length.
 const (
 	fstHeader   = 0
 	fstChanges  = 1
 	fstGeometry = 3
 	fstNames    = 4
-	fstMoreFrom = 5 // kinds of changes and of names that came later
+	fstMoreFrom = 5 // later types of change and name blocks
 	fstMoreTo   = 8
-	fstLead     = 1 + 8 // kind and length of a block; the length counts itself
+	fstLead     = 1 + 8 // type and length of a block; the length includes itself
 )
 
-// checkWaves says what is wrong with the waves of a session that has ended orderly at cycle s.now.
+// checkWaves checks the waves of a session that ended orderly at cycle s.now.
 func (s *Session) checkWaves() error {
 	w := s.cfg.Waves
 	if w == nil {
 		return nil
 	}
 	if s.now <= w.From {
-		_ = os.Remove(w.File) // made beforehand, and empty
+		_ = os.Remove(w.File) // created in advance, and empty
 		if w.Maybe {
 			return nil
 		}
@@ -38,7 +38,7 @@ func (s *Session) checkWaves() error {
 	return wholeWaves(w.File)
 }
 
-// wholeWaves says why a file holds no waves that can be shown.
+// wholeWaves returns an error if a file contains no complete waves.
 func wholeWaves(name string) error {
 	f, err := os.Open(name)
 	if err != nil {
@@ -55,8 +55,8 @@ func wholeWaves(name string) error {
 	return nil
 }
 
-// walkFST follows the blocks of a file to its end. It must find changes, and the signals that they
-// are of.
+// walkFST follows the blocks of a file to its end. There must be changes, and the signals that they
+// refer to.
 func walkFST(f io.ReaderAt, size int64) error {
 	if size == 0 {
 		return errors.New("it is empty")

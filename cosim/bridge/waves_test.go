@@ -11,7 +11,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// blocks makes a file of blocks, with nothing in them.
+// blocks returns a file of empty blocks.
 func blocks(kinds ...byte) []byte {
 	var b []byte
 	for _, k := range kinds {
@@ -22,7 +22,7 @@ func blocks(kinds ...byte) []byte {
 	return b
 }
 
-// TestLogOnAFullDisk: the simulator talks on, and the loss is told in the end.
+// TestLogOnAFullDisk: the simulator continues to print, and the loss is reported at the end.
 func TestLogOnAFullDisk(t *testing.T) {
 	l, err := newLogTail("/dev/full")
 	require.NoError(t, err)
@@ -36,7 +36,7 @@ func TestLogOnAFullDisk(t *testing.T) {
 	l.close()
 }
 
-// TestWalkFST: whatever a full disk leaves of a wave file is noticed.
+// TestWalkFST: every truncation of a wave file by a full disk is detected.
 func TestWalkFST(t *testing.T) {
 	whole := blocks(fstHeader, fstMoreTo, fstGeometry, 6)
 	require.NoError(t, walkFST(bytes.NewReader(whole), int64(len(whole))))
@@ -47,6 +47,6 @@ func TestWalkFST(t *testing.T) {
 		b := blocks(kinds...)
 		require.Error(t, walkFST(bytes.NewReader(b), int64(len(b))), "%v", kinds)
 	}
-	holes := append(bytes.Clone(whole), make([]byte, 100)...) // what was not written reads as zeros
+	holes := append(bytes.Clone(whole), make([]byte, 100)...) // unwritten parts read as zeros
 	require.Error(t, walkFST(bytes.NewReader(holes), int64(len(holes))))
 }
