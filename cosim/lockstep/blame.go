@@ -8,9 +8,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Blocks of a node, by their path below sim_node in waves: those that a difference is laid to. It
-// is the block behind whose inputs the two sides were still the same, as far as trace points show
-// them.
+// Blocks of a node, by their path below sim_node in waves. A difference is attributed to the block
+// whose inputs were still the same on both sides, as far as trace points show them.
 const (
 	blockWindow    = "u_nic.u_window"
 	blockRequester = "u_nic.u_requester"
@@ -39,7 +38,7 @@ const (
 	blockMemory       = "u_nic.u_rma" // one of the paths to memory
 )
 
-// sources are where blocks are written, below the folder of the RTL.
+// sources maps blocks to files, relative to the RTL directory.
 var sources = map[string]string{
 	blockWindow: "core/pio_window.sv", blockRequester: "core/velo_requester.sv", blockCompleter: "core/velo_completer.sv", blockMailboxes: "core/mailbox_table.sv",
 	blockDomains: "core/domain_table.sv", blockRegfile: "core/regfile.sv", blockInject: "core/inject.sv", blockRouter: "core/router.sv", blockRoutes: "core/route_table.sv",
@@ -49,7 +48,7 @@ var sources = map[string]string{
 	blockReads: "core/axi_read_mux.sv", blockLimiter: "core/nvm_write_limiter.sv", blockMemory: "core/nic_rma.sv",
 }
 
-// source is the file of a block.
+// source returns the file of a block.
 func source(block string) string {
 	if strings.Contains(block+".", ".u_link.") {
 		return "core/link.sv"
@@ -68,11 +67,10 @@ func source(block string) string {
 
 func blockLink(link int) string { return "u_nic.g_link[" + strconv.Itoa(link) + "].u_link" }
 
-// linkNames are those of the ports behind 1.
+// linkNames are the names of the ports from 1 on.
 var linkNames = [...]string{"+X", "-X", "+Y", "-Y", "+Z", "-Z"}
 
-// byRegister are the blocks that answer for registers, by how their names begin; the first that
-// fits counts.
+// byRegister maps registers to responsible blocks by prefix of the name; the first match counts.
 var byRegister = []struct{ prefix, block string }{
 	{"VELO_WINDOW", blockWindow}, {"RMA_WINDOW", blockWindow},
 	{"TX_", blockRequester}, {"RX_", blockCompleter}, {"ROUTE_ERRORS", blockRouter}, {"ROUTE", blockRoutes}, {"DOMAIN_", blockDomains}, {"RP_REFUSED", blockMailboxes},
@@ -101,13 +99,14 @@ func blockOfRegister(off uint32) string {
 	return blockRegfile
 }
 
-// Who is served at the buses, in Flags of the model: the order of the muxes in nic_rma.
+// Requesters at the buses, in the order of the model's Flags, which is the order of the muxes in
+// nic_rma.
 var (
 	readers = [...]string{blockRMARequester, blockRMAResponder, blockATU}
 	writers = [...]string{blockCompleter, blockRMACompleter, blockRMAAnswers, blockRMAResponder, blockNotifier, blockCommands}
 )
 
-// block is what a difference is laid to.
+// block returns the block to which a difference is attributed.
 func (d *difference) block() string {
 	switch p := d.point; {
 	case p == drivers.PointPIOAddr || p == drivers.PointPIOLast:
@@ -130,7 +129,7 @@ func (d *difference) block() string {
 	return d.served(writers[:], blockWrites)
 }
 
-// either is an event of the difference, the one of the earlier cycle.
+// either returns an event of the difference, the earlier one if there are two.
 func (d *difference) either() *drivers.TraceEvent {
 	if d.left == nil || d.right != nil && d.right.Cycle < d.left.Cycle {
 		return d.right
@@ -138,19 +137,20 @@ func (d *difference) either() *drivers.TraceEvent {
 	return d.left
 }
 
-// injector: who makes packets of the type, or who lets them into the network.
+// injector returns the block that creates packets of the type, or the one that admits them to the
+// network.
 func (d *difference) injector() string {
 	if l, r := d.left, d.right; d.swapped || l != nil && r != nil && l.Flags&r.Flags&drivers.TraceHead != 0 && unitOf(regs.Header(l.Data)) != unitOf(regs.Header(r.Data)) {
 		return blockInject
 	}
-	switch d.refused { // translation has decided otherwise, and who answers says so
+	switch d.refused { // translation decided differently, and the responder reports it
 	case regs.RMAErrorTranslation, regs.RMAErrorRights, regs.RMAErrorOwner, regs.RMAErrorBounds:
 		return blockATU
 	}
 	return unitOf(d.header)
 }
 
-// unitOf is who makes packets of a type.
+// unitOf returns the unit that creates packets of a type.
 func unitOf(h regs.Header) string {
 	switch h.Type() {
 	case regs.PacketTypeVELO:
@@ -161,8 +161,8 @@ func unitOf(h regs.Header) string {
 	return blockRMARequester
 }
 
-// slotWriter: a slot header that says something else about the packet is the completer's, another
-// number that of the table.
+// slotWriter returns the completer for a slot header with different information about the packet,
+// the mailbox table for a different sequence number.
 func (d *difference) slotWriter() string {
 	if l, r := d.left, d.right; l != nil && r != nil && l.Cycle == r.Cycle && regs.Slot(l.Data).Seq() != regs.Slot(r.Data).Seq() {
 		return blockMailboxes
@@ -170,7 +170,7 @@ func (d *difference) slotWriter() string {
 	return blockCompleter
 }
 
-// dropper: who discards for the reason.
+// dropper returns the block that discards packets for the reason.
 func (d *difference) dropper() string {
 	e := d.either()
 	switch reason := regs.DropReason(e.Data >> 32 & 0x7f); {
@@ -182,8 +182,8 @@ func (d *difference) dropper() string {
 	return blockCompleter
 }
 
-// served: the unit whose access to memory is not the same, the mux if two are served in another
-// order, translation if the page is another one.
+// served returns the unit whose memory access differs, the mux if the order of requesters differs,
+// or the translation if the page differs.
 func (d *difference) served(units []string, mux string) string {
 	who := func(e *drivers.TraceEvent) string {
 		if e == nil || e.Flags == 0 || int(e.Flags) > len(units) {
@@ -191,7 +191,7 @@ func (d *difference) served(units []string, mux string) string {
 		}
 		return units[e.Flags-1]
 	}
-	unit := who(d.left) + who(d.right) // one of the two sides says it
+	unit := who(d.left) + who(d.right) // only one side reports it
 	if d.swapped {
 		return mux
 	}
@@ -213,7 +213,7 @@ func (d *difference) served(units []string, mux string) string {
 }
 
 // elsewhere finds the head of the difference at another output of the same router, on either side:
-// it took another way.
+// the packet took another route.
 func (d *difference) elsewhere(lists ...[]drivers.TraceEvent) int {
 	if d.point < drivers.PointLink1 || d.point > drivers.PointEject {
 		return -1
@@ -230,7 +230,7 @@ func (d *difference) elsewhere(lists ...[]drivers.TraceEvent) int {
 	return -1
 }
 
-// isSlow: the write is one to memory that a limiter holds.
+// isSlow reports whether the event is a write to memory behind a write limiter.
 func (s *Side) isSlow(d *difference) bool {
 	for _, e := range []*drivers.TraceEvent{d.left, d.right} {
 		for _, r := range s.slow {

@@ -10,10 +10,11 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// slack: some events are told a little late; the newest are compared at the next meeting.
+// slack: some events are reported a few cycles late, so the newest ones are compared at the next
+// meeting.
 const slack = 4
 
-// A channel is where events are told in order: a trace point of a node.
+// A channel is a sequence of events in order: a trace point of a node.
 type channel struct {
 	node  uint16
 	point uint8
@@ -21,25 +22,25 @@ type channel struct {
 
 func channelOf(e *drivers.TraceEvent) channel { return channel{e.Node, e.Point} }
 
-// A passage is a virtual channel of it, in which packets do not mix.
+// A passage is a virtual channel of a channel, in which packets are not interleaved.
 type passage struct {
 	channel
 	vc uint8
 }
 
-// recentHeads is how many of the heads that both sides showed are remembered, to tell where a
-// packet was the same last.
+// recentHeads is the number of matching heads to remember, to report where a packet was last the
+// same.
 const recentHeads = 512
 
-// history is what is known of events that were the same.
+// history is the state derived from matching events.
 type history struct {
-	heads  map[passage]regs.Header // of the packets that pass there
+	heads  map[passage]regs.Header // of the packets that are passing
 	counts map[channel]uint64      // packets that have passed
 	recent []drivers.TraceEvent    // heads, in a ring
 	next   int
 }
 
-// add takes in an event of both sides.
+// add records an event of both sides.
 func (h *history) add(e *drivers.TraceEvent) {
 	if h.heads == nil {
 		h.heads, h.counts = map[passage]regs.Header{}, map[channel]uint64{}
@@ -63,12 +64,12 @@ func (h *history) add(e *drivers.TraceEvent) {
 	h.next = (h.next + 1) % recentHeads
 }
 
-// isPacket: flits pass the point, or heads.
+// isPacket reports whether a point traces flits or heads.
 func isPacket(point uint8) bool {
 	return point <= drivers.PointEject || point >= drivers.PointArrive1 && point < drivers.PointTLPDown
 }
 
-// common tells whether both sides trace a point.
+// common reports whether both sides trace a point.
 func (p *Pair) common(point uint8) bool {
 	all := true
 	for _, s := range p.sides {
@@ -91,8 +92,8 @@ func inOrder(a, b drivers.TraceEvent) int {
 	return cmp.Or(cmp.Compare(a.Cycle, b.Cycle), cmp.Compare(a.Node, b.Node), cmp.Compare(a.Point, b.Point))
 }
 
-// same compares events. At the buses the model says who is served, in Flags, which the RTL does
-// not, and where in the first word the bytes begin.
+// same compares events. At the buses the model reports the requester in Flags, which the RTL does
+// not, and the offset of the bytes in the first word.
 func same(a, b *drivers.TraceEvent) bool {
 	if a.Cycle != b.Cycle || a.Node != b.Node || a.Point != b.Point {
 		return false
@@ -104,14 +105,14 @@ func same(a, b *drivers.TraceEvent) bool {
 	return a.Data == b.Data && (!isPacket(a.Point) || a.Flags == b.Flags && a.VC == b.VC) || madeUp(a, b)
 }
 
-// madeUp: the tail with which a link ends a packet that was cut is zeros in the RTL; the model
-// shows the flit that it stands for.
+// madeUp: the tail with which a link terminates a truncated packet is zero in the RTL; the model
+// shows the flit that it replaces.
 func madeUp(a, b *drivers.TraceEvent) bool {
 	made := func(e *drivers.TraceEvent) bool { return e.Flags == drivers.TraceTail && e.Data == 0 }
 	return isPacket(a.Point) && a.VC == b.VC && (made(a) || made(b))
 }
 
-// compare holds against each other what both sides have shown; both stand still.
+// compare compares the events of both sides, which are stopped.
 func (p *Pair) compare() {
 	l, r := p.sides[0], p.sides[1]
 	now := min(l.stop.at, r.stop.at)
@@ -123,7 +124,7 @@ func (p *Pair) compare() {
 	switch {
 	case p.parted:
 	case !(&stopPair{l.stop, r.stop}).same():
-		if p.checkWrites(true); !p.parted { // software has seen it in memory, perhaps
+		if p.checkWrites(true); !p.parted { // software may have seen it in memory
 			p.part(now)
 			p.stops = &stopPair{l.stop, r.stop}
 		}
@@ -137,8 +138,8 @@ func (p *Pair) compare() {
 	}
 }
 
-// beyond: a NIC has read what memory has not got. The model tells that when it translates, and
-// sends nothing out: from there on its cycles are not those of the RTL.
+// beyond: a NIC read an address outside memory. The model reports that during translation and sends
+// nothing; from there on its cycles differ from the RTL's.
 func (s *Side) beyond() bool {
 	if s.current == nil {
 		return false
@@ -151,7 +152,7 @@ func (s *Side) beyond() bool {
 	return false
 }
 
-// match compares the events before a cycle, and forgets those that are the same.
+// match compares the events before a cycle and removes those that are equal.
 func (p *Pair) match(before drivers.Cycle) {
 	l, r := p.sides[0], p.sides[1]
 	for _, s := range p.sides {
@@ -176,14 +177,14 @@ func (p *Pair) match(before drivers.Cycle) {
 	}
 }
 
-// sorted are the events that both sides can show, in order of time.
+// sorted returns the events that both sides can show, in order of time.
 func (p *Pair) sorted(events []drivers.TraceEvent) []drivers.TraceEvent {
 	events = slices.DeleteFunc(events, func(e drivers.TraceEvent) bool { return !p.common(e.Point) })
 	slices.SortStableFunc(events, inOrder)
 	return events
 }
 
-// A final is a register as it is in the end.
+// A final is a register at the end of a run.
 type final struct {
 	node  int
 	off   uint32
@@ -226,16 +227,16 @@ func finalStop(f final, at drivers.Cycle) stop {
 type difference struct {
 	channel
 	at          drivers.Cycle
-	left, right *drivers.TraceEvent // nil: nothing more
-	swapped     bool                // each side has the other's event, too, soon
-	moved       int                 // a head is seen at this other point of the node on one side; -1: nowhere
-	refused     regs.RMAError       // by one side alone, as its packet tells
-	slow        bool                // memory that a limiter holds writes to
-	header      regs.Header         // of the packet that it belongs to, for flits
-	number      uint64              // of packets of the channel, the one that it belongs to
+	left, right *drivers.TraceEvent // nil: no further event
+	swapped     bool                // each side also has the other's event soon after
+	moved       int                 // on one side the head passes this other point of the node; -1: none
+	refused     regs.RMAError       // by one side only, according to its packet
+	slow        bool                // memory behind a write limiter
+	header      regs.Header         // of the flit's packet
+	number      uint64              // number of its packet in the channel
 }
 
-// firstDifference finds the channel in which two lists of events, sorted, differ first. Both are
+// firstDifference finds the channel in which two sorted lists of events differ first. Both are
 // complete up to before.
 func (h *history) firstDifference(left, right []drivers.TraceEvent, before drivers.Cycle) (first *difference) {
 	lists := [2]map[channel][]*drivers.TraceEvent{{}, {}}
@@ -254,12 +255,12 @@ func (h *history) firstDifference(left, right []drivers.TraceEvent, before drive
 	return first
 }
 
-// before orders differences in time, those of one cycle along the way of a packet.
+// before orders differences by time, and within a cycle along the path of a packet.
 func (d *difference) before(o *difference) bool {
 	return o == nil || cmp.Or(cmp.Compare(d.at, o.at), cmp.Compare(along[d.point], along[o.point]), cmp.Compare(d.node, o.node)) < 0
 }
 
-// along is the order in which a packet comes by.
+// along is the position of trace points on the path of a packet.
 var along = func() (order [24]int) {
 	way := []uint8{drivers.PointPIOAddr, drivers.PointPIOLast, drivers.PointPIO, drivers.PointReadAddr, drivers.PointReadLast, drivers.PointInject}
 	for l := range uint8(6) {
@@ -316,14 +317,14 @@ func (h *history) difference(c channel, left, right []*drivers.TraceEvent) *diff
 	return nil
 }
 
-// How many events two that are swapped may be apart: flits of a channel, and accesses to memory, of
-// which a master may starve.
+// Maximum distance of swapped events: flits of a channel, and memory accesses, where a requester
+// may starve.
 const (
 	soon  = 8
 	later = 64
 )
 
-// has tells whether the same comes soon, but not first.
+// has reports whether an equal event follows soon, but not first.
 func has(list []*drivers.TraceEvent, e *drivers.TraceEvent) bool {
 	most := soon
 	if !isPacket(e.Point) {
@@ -337,7 +338,7 @@ func has(list []*drivers.TraceEvent, e *drivers.TraceEvent) bool {
 	return false
 }
 
-// alike: the same, whenever.
+// alike reports whether events are equal except for their time.
 func alike(a, b *drivers.TraceEvent) bool {
 	if !isPacket(a.Point) {
 		return a.Data>>3 == b.Data>>3
@@ -356,10 +357,10 @@ func nthFrom(list []*drivers.TraceEvent, i int) []*drivers.TraceEvent {
 	return list[min(i, len(list)):]
 }
 
-// refusal is what an error packet says that enters the network in a cycle on one side.
+// refusal is the error of an error packet that enters the network in a cycle on one side only.
 func refusal(left, right []*drivers.TraceEvent, at drivers.Cycle) regs.RMAError {
 	for _, list := range [][]*drivers.TraceEvent{left, right} {
-		const word = 2 // behind header and extension
+		const word = 2 // after header and extension
 		if len(list) > word && list[0].Cycle == at && list[0].Point == drivers.PointInject && list[0].Flags&drivers.TraceHead != 0 &&
 			regs.Header(list[0].Data).Type() == regs.PacketTypeRMAError {
 			return regs.RMANoti(list[word].Data).Fields().Error

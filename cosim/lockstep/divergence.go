@@ -8,24 +8,24 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Divergence is where two sides part.
+// A Divergence is the first difference between two sides.
 type Divergence struct {
 	Devices [2]string     `json:"devices"`
-	System  int           `json:"system"` // that the software opened, from 1 on
+	System  int           `json:"system"` // number of the opened system, from 1 on
 	Cycle   drivers.Cycle `json:"at_cycles"`
 	Node    int           `json:"node"`
-	// Block is the instance, as waves name it below the node; Source the file, below the folder of the
-	// RTL.
+	// Block is the instance path in waves below the node; Source is its file, relative to the RTL
+	// directory.
 	Block  string `json:"block"`
 	Source string `json:"source"`
 	// Kind is packet, access, register, counter, memory or stop.
 	Kind   string    `json:"kind"`
 	What   string    `json:"what"`
-	Values [2]string `json:"values"` // of the devices
+	Values [2]string `json:"values"` // by device
 	Before string    `json:"before,omitempty"`
 	Agreed uint64    `json:"events_agreed"`
-	// Waves are of the first device, around the cycle; Gtkw is a file for GTKWave that shows the block
-	// in them.
+	// Waves are of the first device, around the cycle; Gtkw is a GTKWave save file that shows the
+	// block.
 	Waves string `json:"waves,omitempty"`
 	Gtkw  string `json:"gtkw,omitempty"`
 
@@ -38,7 +38,7 @@ func (d *Divergence) Module() string {
 	return strings.TrimSuffix(name, ".sv")
 }
 
-// Signature is what divergences of one cause have in common.
+// Signature is equal for divergences with the same cause.
 func (d *Divergence) Signature() string { return d.Kind + " at " + d.Module() }
 
 func (d *Divergence) String() string {
@@ -58,7 +58,7 @@ func (d *Divergence) String() string {
 	return b.String()
 }
 
-// finish finds where the sides have parted, when both have ended.
+// finish determines the divergence after both sides have ended.
 func (p *Pair) finish() {
 	l, r := p.sides[0], p.sides[1]
 	if p.mode == Packets {
@@ -85,7 +85,7 @@ func (p *Pair) finish() {
 
 func (s *stopPair) at() drivers.Cycle { return min(s[0].at, s[1].at) }
 
-// tellStops: what a call came back with was the first that was not the same.
+// tellStops describes a divergence in the result of a call.
 func (p *Pair) tellStops() {
 	a, b := p.stops[0], p.stops[1]
 	if a.block == "" {
@@ -133,7 +133,7 @@ func (p *Pair) tell(d *difference) {
 	f.Before = p.history.seenLast(d)
 }
 
-// what names the point, and the packet.
+// what names the point and the packet.
 func (d *difference) what() string {
 	switch p := d.point; {
 	case p == drivers.PointInject:
@@ -165,7 +165,7 @@ func (d *difference) packet() string {
 	return fmt.Sprintf("packet %d there, %v from %d.%d to %d.%d, %d bytes", d.number, h.Type(), h.SrcNode(), h.SrcVPID(), h.DstNode(), h.DstVPID(), h.Length())
 }
 
-// value is an event in words.
+// value describes an event.
 func (d *difference) value(e *drivers.TraceEvent) string {
 	if e == nil {
 		return "nothing more there"
@@ -190,7 +190,7 @@ func (d *difference) value(e *drivers.TraceEvent) string {
 	return text
 }
 
-// seenLast tells where the packet was still the same.
+// seenLast describes where the packet was last the same.
 func (h *history) seenLast(d *difference) string {
 	if d.header == 0 || !isPacket(d.point) {
 		return ""

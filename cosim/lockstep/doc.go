@@ -1,24 +1,22 @@
-// Package lockstep holds two runs of the same software together, each on a system of its own, and
-// tells where the systems first part: the RTL and the model that takes its cycles, or two trees of
-// RTL.
+// Package lockstep runs the same software twice in lockstep, each on a system of its own, and
+// reports the first difference between the systems: the RTL and the model with its cycles, or two
+// versions of RTL.
 //
-// # What it promises
+// # Guarantees
 //
-//   - What both sides show is compared in order of time: flits at every trace point that both have,
-//     what stops a run, what registers answer and in which cycle. When the software has come to an
-//     end, so are all registers and all memory.
-//   - A [Divergence] is the earliest difference: the cycle, both values, the node, and the block of
-//     the hardware in which what goes in was still the same (see blame.go). It is the same whenever
-//     the same is compared.
-//   - When a NIC reads an address that memory has not got, comparing ends there without a
-//     difference.
-//   - Of what is not opened here it takes no time.
+//   - Observations of both sides are compared in order of time: flits at every trace point that both
+//     have, events that stop a run, and register values with their cycles. At the end of the software
+//     all registers and all memory are compared, too.
+//   - A [Divergence] is the earliest difference: cycle, both values, node, and the hardware block whose
+//     inputs were still the same (see blame.go). The result is reproducible.
+//   - When a NIC reads an address outside memory, the comparison ends there without a difference.
+//   - Systems that are not opened here are not slowed down.
 //
-// # What a caller must do
+// # Requirements for the caller
 //
-//   - Run the same software twice, side by side, and have each open its systems with the Open of
-//     its [Side], as many and in the same order. The software must depend on nothing but what it is
-//     given and what the system shows.
-//   - Call [Side.End] when a side's software has ended, whatever it came to. When the sides have
-//     parted, calls of their systems fail with [ErrParted] a little later.
+//   - Run the same software twice, concurrently. Both instances open the same number of systems in the
+//     same order, with the Open of their [Side]. The software must depend only on its inputs and on
+//     the system.
+//   - Call [Side.End] when a side's software has ended, for any reason. After a divergence, calls of
+//     the systems soon fail with [ErrParted].
 package lockstep

@@ -12,7 +12,7 @@ import (
 	"github.com/pierrec/lz4/v4"
 )
 
-// Blocks of an FST file with the names of its signals, and what such a block is made of.
+// Blocks of an FST file with signal names, and their elements.
 const (
 	fstHeader   = 0
 	fstNames    = 4 // gzip
@@ -23,11 +23,11 @@ const (
 	tagAttr    = 252
 	tagAttrEnd = 253
 
-	timescaleAt = 73 // in the header, behind its lead
+	timescaleAt = 73 // offset in the header block's body
 )
 
-// names are the signals of a wave file, each by its whole name, as GTKWave writes it; exponent is
-// the unit of its time, as a power of ten of seconds.
+// names returns the full names of all signals of a wave file, as used by GTKWave. exponent is its
+// time unit, as a power of ten of seconds.
 func names(r io.ReaderAt, size int64) (list []string, exponent int8, err error) {
 	for at := int64(0); at < size; {
 		var lead [9]byte
@@ -62,10 +62,10 @@ func names(r io.ReaderAt, size int64) (list []string, exponent int8, err error) 
 	return nil, 0, errors.New("the wave file names no signals")
 }
 
-// mostRatio is more than deflate (1032) or LZ4 (255) can compress.
+// mostRatio exceeds the maximum compression of deflate (1032) and LZ4 (255).
 const mostRatio = 1100
 
-// unpacked is what a block of names holds.
+// unpacked decompresses a block of names.
 func unpacked(kind byte, body []byte) ([]byte, error) {
 	if len(body) < 8 {
 		return nil, io.ErrUnexpectedEOF
@@ -87,7 +87,7 @@ func unpacked(kind byte, body []byte) ([]byte, error) {
 	return text, err
 }
 
-// hierarchy reads scopes and signals.
+// hierarchy parses scopes and signals.
 func hierarchy(text []byte) (list []string, err error) {
 	var scopes []string
 	defer func() {

@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// shownNodes are those that waves of a divergence show: its own, and where links are concerned all,
-// for what comes from elsewhere.
+// shownNodes returns the nodes to show in waves of a divergence: its own, or all if links are
+// involved, because the cause may be elsewhere.
 func (d *Divergence) shownNodes() []int {
 	if strings.HasSuffix(d.Block, ".u_link") || d.Block == blockRouter {
 		return nil
@@ -27,8 +27,8 @@ const (
 	gtkwText   = "@200"
 )
 
-// Save writes a file for GTKWave beside waves of the divergence: the signals of its block, a marker
-// at its cycle.
+// Save writes a GTKWave save file for waves of the divergence: the signals of its block, and a
+// marker at its cycle.
 func (d *Divergence) Save(waves, file string) error {
 	f, err := os.Open(waves)
 	if err != nil {
@@ -65,7 +65,7 @@ func (d *Divergence) gtkw(waves, scope string, signals []string, exponent int8) 
 	time := func(c drivers.Cycle) int64 { return int64(float64(c) * regs.ClockPS * unit) }
 	var b strings.Builder
 	fmt.Fprintf(&b, "[*] cycle %d, node %d: %s\n[dumpfile] %q\n[timestart] %d\n", d.Cycle, d.Node, d.What, waves, time(d.Cycle-min(d.Cycle, 20)))
-	fmt.Fprintf(&b, "*-15.0 %d%s\n", time(d.Cycle), strings.Repeat(" -1", 26)) // zoom, primary marker, the others
+	fmt.Fprintf(&b, "*-15.0 %d%s\n", time(d.Cycle), strings.Repeat(" -1", 26)) // zoom, primary marker, other markers
 	parts := strings.Split(strings.TrimSuffix(scope, "."), ".")
 	for i := range parts {
 		fmt.Fprintf(&b, "[treeopen] %s.\n", strings.Join(parts[:i+1], "."))

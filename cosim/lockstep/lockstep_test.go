@@ -30,8 +30,8 @@ import (
 
 const nodes = 4
 
-// traffic is software that sends packets at random and looks at a register now and then. Every
-// closed system is closed by it.
+// traffic is software that sends random packets and reads registers from time to time. It closes
+// the system.
 func traffic(ctx context.Context, s *Side, uri string, lines int) (err error) {
 	defer s.End()
 	sys, err := s.Open(ctx, uri, drivers.Options{Nodes: nodes, MemoryBytes: 1 << 16})
@@ -70,7 +70,7 @@ func traffic(ctx context.Context, s *Side, uri string, lines int) (err error) {
 	return m.Run(drivers.Forever, &stop)
 }
 
-// both runs the same on two devices.
+// both runs the same software on two devices.
 func both(t *testing.T, mode Mode, left, right string, lines [2]int) (*Pair, [2]error) {
 	t.Helper()
 	pair := New(mode, left, right)
@@ -90,7 +90,7 @@ func TestSame(t *testing.T) {
 	require.Greater(t, pair.Agreed(), uint64(2000))
 }
 
-// params are those of the model but for one.
+// params returns the model's parameters with one change.
 func params(t *testing.T, old, edited string) string {
 	text, err := os.ReadFile("../nic/rtl.json")
 	require.NoError(t, err)
@@ -100,7 +100,7 @@ func params(t *testing.T, old, edited string) string {
 	return "model:?params=" + file
 }
 
-// A block that takes a cycle more is the one that is named.
+// TestParts: a block that takes a cycle longer is the one that is reported.
 func TestParts(t *testing.T) {
 	for _, c := range []struct{ other, module string }{
 		{"model:?host_wr_latency=5", "velo_completer"},
@@ -121,7 +121,8 @@ func TestParts(t *testing.T) {
 	}
 }
 
-// Packet for packet, a slower block is no difference, and a packet that is missing is one.
+// TestPackets: compared packet by packet, a slower block is not a difference, but a missing packet
+// is.
 func TestPackets(t *testing.T) {
 	pair, errs := both(t, Packets, "model:", "model:?wire_latency=7", [2]int{200, 200})
 	require.NoError(t, errors.Join(errs[:]...))
@@ -132,7 +133,7 @@ func TestPackets(t *testing.T) {
 	require.Contains(t, pair.Parted().Values[1], "nothing more there up to cycle ")
 }
 
-// Software that ends on one side, whatever the reason, leaves the other not waiting.
+// TestEndsEarly: when software ends on one side for any reason, the other side does not wait.
 func TestEndsEarly(t *testing.T) {
 	pair, errs := both(t, Cycles, "model:", "model:", [2]int{200, 20})
 	require.ErrorIs(t, errs[0], ErrParted)
@@ -175,8 +176,7 @@ func TestReference(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrNotSupported)
 }
 
-// TestBlocks: every block that a difference can be laid to is one of the RTL, by its file and by
-// its instance.
+// TestBlocks: every block in blame.go exists in the RTL, with its file and instance.
 func TestBlocks(t *testing.T) {
 	parents := map[string]string{"": "sim/sim_node.sv", "u_nic": "core/nic_core.sv", blockMemory: "core/nic_rma.sv", blockRouter: "core/router.sv"}
 	blocks := slices.Collect(maps.Keys(sources))
@@ -200,12 +200,12 @@ func TestBlocks(t *testing.T) {
 	}
 }
 
-// waveFile is an FST file of nothing but a header and names.
+// waveFile returns an FST file that contains only a header and names.
 func waveFile(t testing.TB, tree []byte) []byte {
 	packed := make([]byte, lz4.CompressBlockBound(len(tree)))
 	n, err := lz4.CompressBlock(tree, packed, nil)
 	require.NoError(t, err)
-	if n == 0 { // does not shrink
+	if n == 0 { // incompressible
 		t.Fatal("too little to compress")
 	}
 	block := func(kind byte, body []byte) []byte {
@@ -237,7 +237,7 @@ func tree() (b []byte) {
 	return append(b, tagUpscope, tagUpscope, tagUpscope)
 }
 
-// The save file shows the signals of the block, and no others.
+// TestSave: the save file shows the signals of the block, and no others.
 func TestSave(t *testing.T) {
 	dir := t.TempDir()
 	waves, save := filepath.Join(dir, "w.fst"), filepath.Join(dir, "w.gtkw")
@@ -254,13 +254,14 @@ func TestSave(t *testing.T) {
 	require.ErrorContains(t, d.Save(waves, save), "no signals of node2.sim_node.u_nic.u_rma.u_atu")
 }
 
-// A short file that claims to hold much is refused before memory is allocated for it.
+// TestNamesClaimTooMuch: a short file that claims large contents is refused before memory is
+// allocated.
 func TestNamesClaimTooMuch(t *testing.T) {
 	_, err := unpacked(fstNamesLZ4, append([]byte{0, 0, 0, 0, 0x30, 0x30, 0x30, 0x30}, make([]byte, 130)...))
 	require.ErrorContains(t, err, "138 bytes claim to hold 808464432")
 }
 
-// Whatever a wave file holds, it is read to its end or refused.
+// FuzzNames: any wave file is read to its end or refused.
 func FuzzNames(f *testing.F) {
 	whole := waveFile(f, tree())
 	f.Add(whole)

@@ -7,21 +7,21 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-const lineBytes = 64 // a write of the NIC stays in one line
+const lineBytes = 64 // a write of the NIC does not cross a line
 
-// lands is when a write whose address went out in a cycle is in memory on both sides.
+// lands is the cycle in which a write, given the cycle of its address, is in memory on both sides.
 func (w *write) lands() drivers.Cycle { return w.at + 16 }
 
-// A write is one of the NIC that both sides have shown: what it left in memory must be the same.
+// A write is a write of the NIC that both sides have traced: memory must be equal afterwards.
 type write struct {
-	at    drivers.Cycle // its address, or when it was looked at first
+	at    drivers.Cycle // cycle of its address, or of the first comparison
 	begun drivers.Cycle
 	line
 	who string
-	bad bool // looked at, and it was not: perhaps another one is on its way there
+	bad bool // compared, and different: another write may be in flight
 }
 
-// A line is one of the memory of a node.
+// A line is a line of a node's memory.
 type line struct {
 	node int
 	addr uint64
@@ -29,9 +29,9 @@ type line struct {
 
 func lineOf(e *drivers.TraceEvent) line { return line{int(e.Node), e.Data &^ (lineBytes - 1)} }
 
-// noteWrite remembers a write; who does it, one of the two sides tells. What was written to the
-// line before is not looked at any more: where software uses a buffer again and again, there may
-// always be a write on its way to it.
+// noteWrite records a write; one of the two sides reports its requester. Earlier writes to the line
+// are no longer compared: where software reuses a buffer repeatedly, another write may always be in
+// flight.
 func (p *Pair) noteWrite(l, r *drivers.TraceEvent) {
 	if l.Point != drivers.PointWriteAddr {
 		return
@@ -44,8 +44,8 @@ func (p *Pair) noteWrite(l, r *drivers.TraceEvent) {
 	p.writes, p.newest[w.line] = append(p.writes, w), w.begun
 }
 
-// checkWrites compares the lines of memory that were written; both sides stand still. A line that
-// differs is looked at once more, later, unless the sides part now.
+// checkWrites compares the written lines of memory while both sides are stopped. A line that
+// differs is compared once more later, unless the sides have diverged.
 func (p *Pair) checkWrites(parts bool) {
 	l, r := p.sides[0], p.sides[1]
 	now := min(l.stop.at, r.stop.at)
@@ -76,7 +76,7 @@ func (p *Pair) checkWrites(parts bool) {
 	p.writes = kept
 }
 
-// rewritten: one side has written a line again, and may have come further than the other.
+// rewritten: one side has written a line again, and may be further than the other.
 func (p *Pair) rewritten(at line) bool {
 	for _, s := range p.sides {
 		for i := range s.seen {
@@ -88,7 +88,7 @@ func (p *Pair) rewritten(at line) bool {
 	return false
 }
 
-// stops tells the first bytes that are not the same.
+// stops describes the first bytes that differ.
 func (w *write) stops(a, b []byte) *stopPair {
 	i := 0
 	for i < len(a)-8 && bytes.Equal(a[i:i+8], b[i:i+8]) {
@@ -100,7 +100,7 @@ func (w *write) stops(a, b []byte) *stopPair {
 	return pair
 }
 
-// bytesOf is what a write left.
+// bytesOf returns the bytes of a write.
 func (s *Side) bytesOf(w *write) []byte {
 	mem := s.current.Timed.Device(w.node).Memory()
 	if w.addr+lineBytes > uint64(len(mem)) {

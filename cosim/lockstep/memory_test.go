@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// lines is a node that is nothing but its memory, and linesSystem one of it.
+// lines is a node that consists of memory only, and linesSystem a system with one of it.
 type lines struct {
 	drivers.Device
 	mem []byte
@@ -23,8 +23,8 @@ type linesSystem struct {
 
 func (s linesSystem) Device(int) drivers.Device { return s.node }
 
-// TestBeyondMemory: a read that memory refuses ends the comparison, whatever comes behind it, and
-// what comes before it counts.
+// TestBeyondMemory: a read outside memory ends the comparison. Later events are ignored, earlier
+// ones count.
 func TestBeyondMemory(t *testing.T) {
 	for _, c := range []struct {
 		addr  uint64
@@ -42,8 +42,8 @@ func TestBeyondMemory(t *testing.T) {
 	}
 }
 
-// TestBuffersUsedAgain: of a line that is written again and again, one side being a little behind
-// with what is under way, only the newest write counts; when that has landed, a difference is one.
+// TestBuffersUsedAgain: if a line is written repeatedly and one side is slightly behind, only the
+// newest write counts. Once it has landed on both sides, a difference is reported.
 func TestBuffersUsedAgain(t *testing.T) {
 	p := New(Cycles, "left", "right")
 	var nodes [2]*lines
@@ -61,14 +61,14 @@ func TestBuffersUsedAgain(t *testing.T) {
 		p.checkWrites(false)
 		return p.parted
 	}
-	for round := range byte(20) { // the left one has landed when the other has not
+	for round := range byte(20) { // landed on the left side, but not on the right
 		begun := 1000 * drivers.Cycle(round)
 		put(begun)
 		require.False(t, look(begun+600, round, round-1), "round %d", round)
 	}
 	require.False(t, look(21000, 19, 19))
 	require.Empty(t, p.writes)
-	// A side that came further has written the line again: that says nothing.
+	// The side that is further has written the line again: not a difference.
 	put(21500)
 	nodes[0].mem[0x245], nodes[1].mem[0x245] = 19, 20
 	p.sides[0].stop.at, p.sides[1].stop.at = 21520, 21540

@@ -8,14 +8,14 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A flow is packets of a kind between two processes that pass a point of a node, in order.
+// A flow is the packets of a type between two processes that pass a point of a node, in order.
 type flow struct {
 	channel
 	kind     regs.PacketType
 	src, dst uint16
 }
 
-// finishPackets compares what the packets of each flow carry, whenever they came.
+// finishPackets compares the contents of the packets of each flow, regardless of time.
 func (p *Pair) finishPackets() {
 	flows := [2]map[flow][]drivers.TraceEvent{}
 	for i, s := range p.sides {
@@ -43,8 +43,8 @@ func (p *Pair) finishPackets() {
 	p.tell(first)
 }
 
-// flowsOf sorts what enters and leaves the network by flow. The tail and the virtual channel are
-// the hardware's own.
+// flowsOf groups packets that enter and leave the network by flow. The tail and the virtual channel
+// depend on the hardware and are ignored.
 func flowsOf(events []drivers.TraceEvent) map[flow][]drivers.TraceEvent {
 	slices.SortStableFunc(events, inOrder)
 	flows, at := map[flow][]drivers.TraceEvent{}, map[passage]flow{}

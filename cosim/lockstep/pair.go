@@ -7,19 +7,20 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// ErrParted ends the software of both sides after they have parted.
+// ErrParted ends the software of both sides after a divergence.
 var ErrParted = errors.New("lockstep: the two systems have parted")
 
-// Mode says what must be the same.
+// Mode selects what must be equal.
 type Mode int
 
 // The modes.
 const (
 	Cycles  Mode = iota // everything, in the same cycle
-	Packets             // what every packet carries and where it goes, in order of each flow
+	Packets             // contents and destination of every packet, in order of each flow
 )
 
-// behind is for how many cycles both sides go on after they have parted, to see what became of it.
+// behind is the number of cycles that both sides continue after a divergence, to show its
+// consequences.
 const behind = 3000
 
 // A Pair is two sides that are compared.
@@ -30,21 +31,21 @@ type Pair struct {
 	mu      sync.Mutex
 	meeting *sync.Cond
 	sides   [2]*Side
-	arrived int  // sides that wait for the other
-	round   uint // meetings that are over
+	arrived int  // sides waiting for the other
+	round   uint // completed meetings
 	parted  bool
 	astray  bool          // see beyond: nothing is compared any more
-	level   drivers.Cycle // the later one of those that met last
-	until   drivers.Cycle // where the sides end that have parted
-	agreed  uint64        // events that were the same
-	stops   *stopPair     // what parted them, if no event did
+	level   drivers.Cycle // later cycle of the last meeting
+	until   drivers.Cycle // end of sides that have diverged
+	agreed  uint64        // matching events
+	stops   *stopPair     // the divergence, unless an event caused it
 	history history
-	writes  []write                // that both have shown, and whose memory has not been compared
-	newest  map[line]drivers.Cycle // when the last of them to a line began
+	writes  []write                // traced by both sides, memory not yet compared
+	newest  map[line]drivers.Cycle // start of the latest of them, by line
 	found   *Divergence
 }
 
-// New begins a comparison of two devices.
+// New starts a comparison of two devices.
 func New(mode Mode, left, right string) *Pair {
 	p := &Pair{mode: mode, names: [2]string{left, right}}
 	p.meeting = sync.NewCond(&p.mu)
@@ -57,28 +58,28 @@ func New(mode Mode, left, right string) *Pair {
 // Side is the left one (0) or the right one (1).
 func (p *Pair) Side(i int) *Side { return p.sides[i] }
 
-// Agreed counts the events that were the same on both sides. Both must have ended.
+// Agreed counts the matching events. Both sides must have ended.
 func (p *Pair) Agreed() uint64 { return p.agreed }
 
-// Parted is where the sides part, nil if they do not. Both must have ended.
+// Parted is the divergence, or nil. Both sides must have ended.
 func (p *Pair) Parted() *Divergence { return p.found }
 
-// A stop is what one call of a system came back with.
+// A stop is the result of a call of a system.
 type stop struct {
-	what     string // for people
+	what     string // description
 	at       drivers.Cycle
 	node     int // -1: none
 	block    string
 	value    string
-	quiet    bool // when it was seen does not count: nothing moved any more, or a write was refused
+	quiet    bool // its time is not compared: nothing moved any more, or a write was refused
 	register bool
-	counter  bool // or another register, in the end
+	counter  bool // or another register, at the end
 	memory   bool
 }
 
 type stopPair [2]stop
 
-// meet waits until the other side has come as far and compares both.
+// meet waits until the other side has reached the same call, and compares both.
 func (p *Pair) meet(s *Side, what stop) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -102,7 +103,7 @@ func (p *Pair) meet(s *Side, what stop) error {
 	return p.over(s)
 }
 
-// same tells whether both sides came back with the same.
+// same reports whether both calls had the same result.
 func (s *stopPair) same() bool {
 	l, r := s[0], s[1]
 	if l.quiet && r.quiet {
@@ -111,7 +112,7 @@ func (s *stopPair) same() bool {
 	return l == r
 }
 
-// latest is the later of the cycles in which both sides came back.
+// latest is the later of the cycles in which both calls returned.
 func (p *Pair) latest() drivers.Cycle {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -121,7 +122,7 @@ func (p *Pair) latest() drivers.Cycle {
 	return p.level
 }
 
-// release lets both sides go on.
+// release lets both sides continue.
 func (p *Pair) release() {
 	p.arrived = 0
 	p.round++
@@ -130,10 +131,10 @@ func (p *Pair) release() {
 
 func (p *Pair) other(s *Side) *Side { return p.sides[1-s.index] }
 
-// alone tells a side that has nobody to wait for whether it goes on.
+// alone decides whether a side continues without the other.
 func (p *Pair) alone(s *Side) error {
 	o := p.other(s)
-	if o.ended && !p.parted && !p.astray && p.mode == Cycles { // one has ended where the other goes on
+	if o.ended && !p.parted && !p.astray && p.mode == Cycles { // one has ended where the other continues
 		p.part(min(s.stop.at, o.stop.at))
 		p.stops = &stopPair{}
 		p.stops[s.index], p.stops[o.index] = s.stop, stop{what: "its software has ended", at: o.stop.at, node: -1, value: "ended"}
@@ -141,7 +142,7 @@ func (p *Pair) alone(s *Side) error {
 	return p.over(s)
 }
 
-// over tells a side that has parted whether enough was seen.
+// over reports whether a side that has diverged has run far enough.
 func (p *Pair) over(s *Side) error {
 	if p.parted && s.stop.at >= p.until {
 		return ErrParted
@@ -149,13 +150,12 @@ func (p *Pair) over(s *Side) error {
 	return nil
 }
 
-// part notes that the sides are not the same any more.
+// part records a divergence.
 func (p *Pair) part(at drivers.Cycle) {
 	p.parted, p.until = true, at+behind
 }
 
-// End tells that a side's software has ended. The last one to end finds where the sides have
-// parted.
+// End records that a side's software has ended. The last side to end determines the divergence.
 func (s *Side) End() {
 	p := s.pair
 	p.mu.Lock()
@@ -169,7 +169,7 @@ func (s *Side) End() {
 	}
 	if o := p.other(s); o.ended {
 		p.finish()
-	} else if p.arrived > 0 { // the other waits for what will not come
+	} else if p.arrived > 0 { // the other waits for a call that will not be made
 		p.release()
 	}
 }

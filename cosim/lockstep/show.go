@@ -10,14 +10,14 @@ import (
 	"github.com/nicloop/nicloop/drivers/registry"
 )
 
-// own are the keys of rtl: and mixed: that say how it is simulated, not what.
+// own lists keys of rtl: and mixed: that affect how the system is simulated, but not its behaviour.
 var own = map[string][]string{
 	"rtl":   {"src", "plusargs", "patience", "spin", "inside", "random_init"},
 	"mixed": {"src", "plusargs", "patience", "spin", "random_init", "rtl", "nodes"},
 }
 
-// Reference is the device that takes the very cycles of another one: the model of what rtl: or
-// mixed: names.
+// Reference returns the device with the same cycles as another one: the model of a system named by
+// rtl: or mixed:.
 func Reference(uri string) (string, error) {
 	scheme, rest, _ := strings.Cut(uri, ":")
 	drop, ok := own[scheme]
@@ -44,21 +44,22 @@ func Reference(uri string) (string, error) {
 	return "model:?" + keys.Encode(), nil
 }
 
-// Cycles around a divergence that its waves show.
+// Range of the waves of a divergence, in cycles around it.
 const (
 	wavesBefore = 2000
 	wavesBehind = 500
 )
 
-// A Show opens the systems of one run more, to have the waves of a divergence.
+// A Show opens the systems of an additional run that records the waves of a divergence.
 type Show struct {
 	div    *Divergence
 	file   string
 	opened int
 }
 
-// Shown is an opener for the software that has led to a divergence, on the first of its devices:
-// file gets the waves of the cycles around it. Soon behind it calls fail with [ErrParted].
+// Shown returns an opener for the software that led to a divergence, on the first of its devices.
+// The waves of the cycles around it are written to file. Soon after the divergence calls fail with
+// [ErrParted].
 func (d *Divergence) Shown(file string) *Show { return &Show{div: d, file: file} }
 
 // Open is registry.Open.
@@ -85,7 +86,7 @@ func (s *Show) Open(ctx context.Context, uri string, opt drivers.Options) (drive
 	return &shown{timed, to}, nil
 }
 
-// shown is a system whose time ends.
+// shown is a system whose time is limited.
 type shown struct {
 	drivers.Timed
 	to drivers.Cycle

@@ -18,24 +18,24 @@ type Side struct {
 
 	ended   bool
 	stop    stop                 // of the last call
-	opened  int                  // systems
+	opened  int                  // number of systems
 	current *system              // the last of them
-	info    drivers.Info         // its
-	seen    []drivers.TraceEvent // and not compared yet
-	finals  []final              // registers of the system that is closed
+	info    drivers.Info         // of the current system
+	seen    []drivers.TraceEvent // traced, but not yet compared
+	finals  []final              // registers of the closed system
 	closing bool
-	slow    []slowRange // memory behind limiters
+	slow    []slowRange // memory behind write limiters
 
-	unregister func() bool // removes End from the functions that the context calls when it ends; nil: none registered
+	unregister func() bool // cancels the call of End at the end of the context; nil: none registered
 }
 
-// A slowRange is memory that is slow to write.
+// A slowRange is memory behind a write limiter.
 type slowRange struct {
 	node      int
 	base, end uint64
 }
 
-// noteSlow follows the registers of limiters.
+// noteSlow tracks the registers of write limiters.
 func (s *Side) noteSlow(node int, off uint32, v uint64) {
 	r, _, ok := regs.ByAddress(off)
 	switch {
@@ -47,7 +47,7 @@ func (s *Side) noteSlow(node int, off uint32, v uint64) {
 	}
 }
 
-// Open is registry.Open, for a system that is compared.
+// Open is registry.Open for a system that is compared.
 func (s *Side) Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System, error) {
 	opt.Checkpoints, opt.Threads = nil, 1
 	sink := &side{Side: s, next: opt.Trace}
@@ -76,8 +76,8 @@ func (s *Side) Open(ctx context.Context, uri string, opt drivers.Options) (drive
 }
 
 // stopWhenDone ends the side when ctx ends, so that the other side no longer waits for it. It
-// replaces the registration of an earlier system; End removes the last one, or ctx would keep the
-// side and its systems alive.
+// replaces the registration of an earlier system; End removes the last one, otherwise ctx would
+// keep the side and its systems alive.
 func (s *Side) stopWhenDone(ctx context.Context) {
 	unregister := context.AfterFunc(ctx, s.End)
 	s.pair.mu.Lock()
@@ -91,7 +91,7 @@ func (s *Side) stopWhenDone(ctx context.Context) {
 
 func (s *Side) meet(what stop) error { return s.pair.meet(s, what) }
 
-// A side is the sink of what a system traces.
+// A side is the trace sink of a system.
 type side struct {
 	*Side
 	next drivers.TraceSink
@@ -101,7 +101,7 @@ type side struct {
 func (s *side) Trace(events []drivers.TraceEvent) error {
 	for _, e := range events {
 		if e.Point == drivers.PointPIO && regs.ForDescriptors(uint32(e.Data)) {
-			continue // nic_trace shows lines of VELO alone
+			continue // nic_trace shows lines of VELO only
 		}
 		s.seen = append(s.seen, e)
 	}
@@ -111,15 +111,15 @@ func (s *side) Trace(events []drivers.TraceEvent) error {
 	return s.next.Trace(events)
 }
 
-// A system is a drivers.Timed whose every answer is compared.
+// A system is a drivers.Timed whose results are compared.
 type system struct {
 	drivers.Timed
 	side   *Side
-	ctx    context.Context // it is closed when that ends
+	ctx    context.Context // the system is closed when it ends
 	closed bool
 }
 
-// Run implements drivers.Timed. After the sides have parted it comes back when enough was seen.
+// Run implements drivers.Timed. After a divergence it returns when the side has run far enough.
 func (s *system) Run(deadline drivers.Cycle, st *drivers.Stop) error {
 	p := s.side.pair
 	p.mu.Lock()
@@ -147,17 +147,17 @@ func (s *system) Run(deadline drivers.Cycle, st *drivers.Stop) error {
 	return err
 }
 
-// firedBlocks are those that answer for what stops a run.
+// firedBlocks are the blocks responsible for events that stop a run.
 var firedBlocks = map[drivers.FiredKind]string{drivers.FiredWatch: blockMemory, drivers.FiredPIO: blockWindow, drivers.FiredIRQ: blockRegfile}
 
-// isRefusal: the NIC refused a write. The RTL tells that a cycle later than the model.
+// isRefusal: the NIC refused a write. The RTL reports that a cycle later than the model.
 func isRefusal(err error) bool {
 	var bus *drivers.BusError
 	return errors.As(err, &bus)
 }
 
-// level lets the side that has seen earlier that nothing moves wait for the other: when that is
-// seen is no matter of the hardware.
+// level lets the side that detected idleness earlier wait for the other: the time of detection is
+// not a property of the hardware.
 func (s *system) level(st *drivers.Stop) error {
 	to := s.side.pair.latest()
 	if s.Timed.Now() >= to {
@@ -203,8 +203,8 @@ func (s *system) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 // Device implements drivers.System.
 func (s *system) Device(node int) drivers.Device { return &device{s.Timed.Device(node), s, node} }
 
-// Close compares registers and memory, as far as nothing else has told the sides apart, and closes
-// the system.
+// Close compares registers and memory, unless the sides have diverged already, and closes the
+// system.
 func (s *system) Close() error {
 	if !s.closed && s.ctx.Err() == nil {
 		s.closed = true
@@ -213,7 +213,7 @@ func (s *system) Close() error {
 	return s.Timed.Close()
 }
 
-// A device compares what registers answer.
+// A device compares register values.
 type device struct {
 	drivers.Device
 	sys  *system
@@ -239,7 +239,7 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 	return d.Device.WriteReg(off, v)
 }
 
-// settle reads all registers, to be compared with those of the other side.
+// settle reads all registers, to compare them with those of the other side.
 func (s *Side) settle(t drivers.Timed) {
 	if s.pair.mode == Packets || s.stopped() {
 		return
@@ -252,7 +252,7 @@ func (s *Side) settle(t drivers.Timed) {
 	for n := range s.info.Nodes {
 		dev := t.Device(n)
 		for _, r := range regs.Registers() {
-			if !lasting(&r) || !idle && strings.HasSuffix(r.Name, "STALL") { // which goes on
+			if !lasting(&r) || !idle && strings.HasSuffix(r.Name, "STALL") { // stall counters continue to count
 				continue
 			}
 			for i := range int(r.Count) {
@@ -266,13 +266,13 @@ func (s *Side) settle(t drivers.Timed) {
 		}
 	}
 	s.closing = true
-	_ = s.meet(stop{what: "a system is closed", at: t.Now(), node: -1}) // that they have parted is told by the next
+	_ = s.meet(stop{what: "a system is closed", at: t.Now(), node: -1}) // a divergence is reported by the next call
 }
 
-// restCycles are enough for everything that is under way to arrive, where something can.
+// restCycles suffice for everything in flight to arrive, if it can.
 const restCycles = 20_000
 
-// rest lets everything arrive, and tells whether nothing is left.
+// rest lets everything in flight arrive, and reports whether the system is idle.
 func rest(t drivers.Timed) (idle bool) {
 	var stop drivers.Stop
 	for end := t.Now() + restCycles; t.Now() < end; {
@@ -283,8 +283,8 @@ func rest(t drivers.Timed) (idle bool) {
 	return stop.Idle
 }
 
-// lasting: what the register says is about what the hardware did, not about which hardware it is,
-// or when it is read.
+// lasting: the register describes the behaviour of the hardware, not its identity or the time of
+// the read.
 func lasting(r *regs.Register) bool {
 	return r.Name != "DESC_HASH" && r.Name != "VERSION" && r.Name != "CYCLES"
 }
