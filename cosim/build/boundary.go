@@ -8,15 +8,15 @@ import (
 	"strings"
 )
 
-// What a tree of RTL must share with the program that drives it.
+// Files whose interface a tree of RTL must share with the program that drives it.
 const (
 	packageFile = "nicloop_pkg.sv"      // the description: registers, packets, numbers
 	topFile     = "sim/sim_node.sv"     // its ports are the inputs and outputs of node.h
-	importsFile = "sim/nicloop_dpi.svh" // what it calls
+	importsFile = "sim/nicloop_dpi.svh" // DPI imports
 )
 
-// CheckBoundary compares the boundary of a tree of RTL with that of the one this program was made
-// with: description, ports of sim_node, DPI imports. What lies behind it may differ. The error
+// CheckBoundary compares the interface of a tree of RTL with that of the one compiled into this
+// program: description, ports of sim_node, DPI imports. Everything behind it may differ. The error
 // names the first difference.
 func CheckBoundary(tree, own fs.FS) error {
 	for _, check := range []struct {
@@ -43,10 +43,10 @@ func CheckBoundary(tree, own fs.FS) error {
 	return nil
 }
 
-// An item is a constant, a port or an import: its name and the whole of it, in one line.
+// An item is a constant, a port or an import: its name and its normalised text.
 type item struct{ name, text string }
 
-// firstDifference says in words where have leaves want.
+// firstDifference describes where have deviates from want.
 func firstDifference(have, want []item) string {
 	there := map[string]string{}
 	for _, i := range have {
@@ -85,7 +85,7 @@ func clean(text string) string {
 
 func constants(text string) (list []item) {
 	for _, m := range constant.FindAllStringSubmatch(clean(text), -1) {
-		if name := cmp.Or(m[1], m[2]); name != "DESC_HASH_VALUE" { // which follows from the rest and says nothing to a reader
+		if name := cmp.Or(m[1], m[2]); name != "DESC_HASH_VALUE" { // follows from the rest and does not help a reader
 			list = append(list, item{name, m[0]})
 		}
 	}
@@ -104,8 +104,8 @@ func imports(text string) (list []item) {
 	return list
 }
 
-// portsOf finds the ports of the first module of a file, and the names of the parameters that may
-// be set.
+// portsOf returns the ports of the first module of a file and the names of its overridable
+// parameters.
 func portsOf(text string) (list []item) {
 	_, rest, found := strings.Cut(clean(text), "module sim_node")
 	if !found {
@@ -129,7 +129,7 @@ func portsOf(text string) (list []item) {
 	return list
 }
 
-// inParentheses cuts "(a, b) c" into "a, b" and " c"; both are empty if there is no such thing.
+// inParentheses splits "(a, b) c" into "a, b" and " c"; both are empty without parentheses.
 func inParentheses(text string) (inside, rest string) {
 	depth := 0
 	for i, c := range text {
@@ -146,7 +146,7 @@ func inParentheses(text string) (inside, rest string) {
 	return "", ""
 }
 
-// topLevel splits at commas that stand in no bracket.
+// topLevel splits at commas outside brackets.
 func topLevel(text string) (list []string) {
 	depth, from := 0, 0
 	for i, c := range text + "," {

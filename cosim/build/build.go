@@ -15,7 +15,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// logged is a line per step for nicloop -v.
+// logged writes a line per step for nicloop -v.
 var logged = logrus.WithField("layer", "build")
 
 // A Model is a built simulator in the cache.
@@ -24,26 +24,26 @@ type Model struct {
 	Hash     [32]byte
 	DescHash uint64
 	Tool     string // the version of Verilator
-	Built    bool   // by this call, not found
+	Built    bool   // by this call, not found in the cache
 	Seconds  float64
 
 	lib library
 }
 
-// A library is the verilated node, compiled, in the cache: what every program around it
-// links. It does not change when the C++ side does.
+// A library is the compiled, verilated node in the cache, which every program around it links. It
+// does not depend on the C++ side.
 type library struct {
 	dir    string
-	top    string // the module that was verilated
+	top    string // the verilated module
 	hash   [32]byte
 	shared bool
 	counts bool // coverage
 }
 
-// HashText is the hash as it is printed.
+// HashText is the hash as printed.
 func (m *Model) HashText() string { return hex.EncodeToString(m.Hash[:]) }
 
-// Build finds or builds the simulator of spec.
+// Build returns the simulator of spec, from the cache if possible.
 func Build(ctx context.Context, spec Spec) (*Model, error) {
 	start := time.Now()
 	in, err := spec.inputs()
@@ -88,7 +88,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	return m, nil
 }
 
-// buildProgram finds or builds the program of a model, and before it the library.
+// buildProgram finds or builds the program of a model, after its library.
 func (s *Spec) buildProgram(ctx context.Context, c cache, t *tools, m *Model, in, sources map[string][]byte) (err error) {
 	what := thing{m.HashText(), "the simulator of " + s.name(), t.verilatorVersion}
 	m.Built, err = c.provide(ctx, what, func(dir string) error {
@@ -157,10 +157,10 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 	return err
 }
 
-// jobs is how many compilers run at a time.
+// jobs is the number of concurrent compilers.
 func jobs() string { return strconv.Itoa(runtime.NumCPU()) }
 
-// sources are the files of package dpi that make the simulator.
+// sources are the files of package dpi for the simulator.
 func (s *Spec) sources() (map[string][]byte, error) {
 	switch {
 	case s.Board:
@@ -171,7 +171,7 @@ func (s *Spec) sources() (map[string][]byte, error) {
 	return dpi.Files(dpi.SimulatorFiles...)
 }
 
-// keepNeeded keeps what a program links and includes.
+// keepNeeded keeps the files that programs link and include.
 func keepNeeded(dir string) error {
 	return keepOnly(dir, func(name string) bool {
 		return strings.HasSuffix(name, ".h") || strings.HasSuffix(name, ".a") || strings.HasPrefix(name, "verilated") && strings.HasSuffix(name, ".o")

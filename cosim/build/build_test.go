@@ -17,7 +17,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// smallSpec is a model of a few lines: it builds in seconds. body goes into sim_node.
+// smallSpec is a model of a few lines that builds in seconds. body is inserted into sim_node.
 func smallSpec(body string) Spec {
 	return Spec{
 		RTL: fstest.MapFS{
@@ -48,7 +48,7 @@ func ownCache(t *testing.T) string {
 	return filepath.Join(dir, "nicloop", "models")
 }
 
-// ccacheDir is where ccache would be without our change of XDG_CACHE_HOME.
+// ccacheDir is the directory of ccache without this test's XDG_CACHE_HOME.
 func ccacheDir(t *testing.T) string {
 	out, err := exec.Command("ccache", "--get-config", "cache_dir").Output()
 	require.NoError(t, err)
@@ -108,7 +108,7 @@ func TestConcurrentBuilds(t *testing.T) {
 	require.Contains(t, string(text), headerMember, "quicken knows the code that the pinned Verilator writes")
 }
 
-// Code that Verilator writes otherwise stays as it is.
+// Generated code of an unknown form is not changed.
 func TestQuickenLeavesStrangersAlone(t *testing.T) {
 	const source, headerFile, inputsCall = "Vsim_node___024root__0.cpp", "Vsim_node___024root.h", "Vsim_node___024root___eval_ico(vlSelf);"
 	for name, files := range map[string]map[string]string{
@@ -129,7 +129,7 @@ func TestQuickenLeavesStrangersAlone(t *testing.T) {
 	}
 }
 
-// A build that is cancelled, or whose process was killed, leaves nothing behind.
+// A cancelled or killed build leaves nothing behind.
 func TestInterruptedBuild(t *testing.T) {
 	dir := ownCache(t)
 	ctx, cancel := context.WithCancel(context.Background())
@@ -139,7 +139,7 @@ func TestInterruptedBuild(t *testing.T) {
 			time.AfterFunc(200*time.Millisecond, cancel)
 		}
 	}
-	t.Setenv("CCACHE_DISABLE", "1") // or it may be over before
+	t.Setenv("CCACHE_DISABLE", "1") // otherwise it may finish too early
 	_, err := Build(ctx, spec)
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, entries(t, dir))
@@ -183,7 +183,7 @@ func TestMissingTool(t *testing.T) {
 	require.ErrorContains(t, err, "apt-get install ccache")
 }
 
-// Everything that goes into the model goes into its hash.
+// Every input of the model changes its hash.
 func TestHash(t *testing.T) {
 	tl, err := findTools(context.Background())
 	require.NoError(t, err)
@@ -233,7 +233,7 @@ func TestSourcesWithoutDescription(t *testing.T) {
 	require.ErrorContains(t, err, "no nicloop_pkg.sv")
 }
 
-// TestTemporariesOfKilledTools: a tool that is killed leaves no temporary files.
+// TestTemporariesOfKilledTools: a killed tool leaves no temporary files.
 func TestTemporariesOfKilledTools(t *testing.T) {
 	dir := t.TempDir()
 	t.Setenv("TMPDIR", dir)

@@ -15,8 +15,8 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A cache is a folder with one directory per hash. Beside "<hash>" stand
-// "<hash>.lock", held while it is built, and "<hash>.part", where that happens.
+// A cache is a directory with one subdirectory per hash. "<hash>.lock" is held while an entry is
+// built, in "<hash>.part".
 type cache struct {
 	dir  string
 	tell func(what string)
@@ -31,14 +31,14 @@ func openCache(tell func(what string)) (cache, error) {
 		return cache{}, fmt.Errorf("%w: a folder for the cache of simulators: %w; set HOME or XDG_CACHE_HOME", drivers.ErrEnvironment, err)
 	}
 	c := cache{filepath.Join(base, "nicloop", "models"), tell}
-	if strings.ContainsAny(c.dir, "\t\n'$#") { // make and its shell would change them
+	if strings.ContainsAny(c.dir, "\t\n'$#") { // make and its shell would interpret them
 		return cache{}, fmt.Errorf("%w: a cache of simulators in %q: make cannot build in a directory whose path has a tab, a line break, ', $ or #; set XDG_CACHE_HOME to another",
 			drivers.ErrEnvironment, c.dir)
 	}
 	if err := os.MkdirAll(c.dir, 0o755); err != nil {
 		return cache{}, fmt.Errorf("cache of simulators: %w", err)
 	}
-	// What lies here is run as this user: nobody else may put it here.
+	// Entries are executed as this user, so nobody else may write them.
 	for _, dir := range []string{filepath.Dir(c.dir), c.dir} {
 		if why := Foreign(dir); why != "" {
 			return cache{}, fmt.Errorf("%w: a cache of simulators that is safe to run: %s %s; repair that, or set XDG_CACHE_HOME", drivers.ErrEnvironment, dir, why)
@@ -49,15 +49,15 @@ func openCache(tell func(what string)) (cache, error) {
 
 func (c cache) path(hash string) string { return filepath.Join(c.dir, hash) }
 
-// A thing is what an entry of the cache holds: a library or a program around it.
+// A thing describes an entry of the cache: a library or a program around it.
 type thing struct {
 	hash string
-	what string // for people
+	what string // description
 	tool string // the version of Verilator
 }
 
-// provide calls make, unless the entry exists and is whole, to fill a directory that becomes the
-// entry if make succeeds. It reports whether make was called.
+// provide returns false if a valid entry exists. Otherwise it calls make to fill a directory, which
+// becomes the entry if make succeeds.
 func (c cache) provide(ctx context.Context, t thing, make func(dir string) error) (bool, error) {
 	if c.use(t.hash) == "" {
 		return false, nil
@@ -68,7 +68,7 @@ func (c cache) provide(ctx context.Context, t thing, make func(dir string) error
 	}
 	defer lock.Close()
 	why := c.use(t.hash)
-	if why == "" { // another process was faster
+	if why == "" { // another process has built it meanwhile
 		return false, nil
 	}
 	logged.WithFields(logrus.Fields{"what": t.what, "hash": t.hash[:min(12, len(t.hash))], "because": why}).Debug("not in the cache")
@@ -93,8 +93,8 @@ func (c cache) provide(ctx context.Context, t thing, make func(dir string) error
 	return true, c.install(part, t.hash)
 }
 
-// install moves a sealed directory into place, for good: a crash of the machine leaves all of it or
-// nothing.
+// install moves a sealed directory into place atomically, also with respect to a crash of the
+// machine.
 func (c cache) install(part, hash string) error {
 	if err := os.RemoveAll(c.path(hash)); err != nil {
 		return err
@@ -105,17 +105,18 @@ func (c cache) install(part, hash string) error {
 	return syncPath(c.dir)
 }
 
-// use says what is wrong with an entry, "" if nothing is; then it counts as used now.
+// use reports what is wrong with an entry; "" if it is valid, in which case its time of last use is
+// updated.
 func (c cache) use(hash string) string {
 	why := check(c.path(hash))
 	if why == "" {
 		now := time.Now()
-		_ = os.Chtimes(c.path(hash), now, now) // only pruning goes by it
+		_ = os.Chtimes(c.path(hash), now, now) // used only for pruning
 	}
 	return why
 }
 
-// lock waits for the lock of a thing, and says so; closing the file gives it back.
+// lock waits for the lock of a thing and reports the wait; closing the file releases it.
 func (c cache) lock(ctx context.Context, t thing) (*os.File, error) {
 	f, err := os.OpenFile(c.path(t.hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
@@ -151,7 +152,7 @@ func (c cache) lock(ctx context.Context, t thing) (*os.File, error) {
 	}
 }
 
-// holderOf names who has a lock.
+// holderOf names the holder of a lock.
 func holderOf(lock string) string {
 	text, err := os.ReadFile(lock)
 	if pid := strings.TrimSpace(string(text)); err == nil && pid != "" {
@@ -160,7 +161,7 @@ func holderOf(lock string) string {
 	return "another process"
 }
 
-// sweep removes what builds left that were killed: their locks are free.
+// sweep removes leftovers of killed builds, whose locks are free.
 func (c cache) sweep() {
 	parts, _ := filepath.Glob(filepath.Join(c.dir, "*.part"))
 	for _, part := range parts {
@@ -168,7 +169,7 @@ func (c cache) sweep() {
 	}
 }
 
-// unlessBusy calls f with the lock of an entry, if nobody has it.
+// unlessBusy calls f with the lock of an entry, unless it is held.
 func (c cache) unlessBusy(hash string, f func()) bool {
 	lock, err := os.OpenFile(c.path(hash)+".lock", os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// stocked is a cache with one entry, and what makes it again.
+// stocked returns a cache with one entry, and a function that rebuilds it.
 func stocked(t *testing.T, tell func(string)) (cache, thing, func(string) error) {
 	t.Setenv("XDG_CACHE_HOME", t.TempDir())
 	c, err := openCache(tell)
@@ -31,8 +31,7 @@ func stocked(t *testing.T, tell func(string)) (cache, thing, func(string) error)
 	return c, th, fill
 }
 
-// TestCacheHeals: whatever was done to an entry, the next one who wants it gets it whole, and hears
-// why it took longer.
+// TestCacheHeals: a damaged entry is rebuilt at the next use, which reports the reason.
 func TestCacheHeals(t *testing.T) {
 	for name, harm := range map[string]func(program string) error{
 		"truncated":      func(p string) error { return os.Truncate(p, 5) },
@@ -74,8 +73,8 @@ func TestCacheHeals(t *testing.T) {
 	}
 }
 
-// TestStrangersSimulator: what another user has put there is not run, whoever owns which part of
-// the way to it.
+// TestStrangersSimulator: an entry that another user could have written is not executed, whichever
+// part of its path that user owns.
 func TestStrangersSimulator(t *testing.T) {
 	if os.Geteuid() != 0 {
 		t.Skip("only root can give files away")
@@ -103,7 +102,7 @@ func TestCacheOfAll(t *testing.T) {
 	require.ErrorContains(t, err, "may be written by others (mode 0777)")
 }
 
-// TestUmask: what a group may write by the user's habit is not broken.
+// TestUmask: files writable by the group because of the umask are repaired, not rejected.
 func TestUmask(t *testing.T) {
 	before := syscall.Umask(0o002)
 	defer syscall.Umask(before)
@@ -111,7 +110,7 @@ func TestUmask(t *testing.T) {
 	require.Empty(t, check(c.path(th.hash)))
 }
 
-// TestNothingHalf: a build that ran out of disk leaves no entry.
+// TestNothingHalf: a build that fails for lack of disk space leaves no entry.
 func TestNothingHalf(t *testing.T) {
 	c, _, _ := stocked(t, nil)
 	half := thing{hash: "half", what: "half a thing"}
@@ -120,7 +119,7 @@ func TestNothingHalf(t *testing.T) {
 	require.Equal(t, absent, check(c.path("half")))
 }
 
-// TestWaitingSaysSo: who waits for another's build hears for whom and for what.
+// TestWaitingSaysSo: waiting for another process's build is reported with its holder and purpose.
 func TestWaitingSaysSo(t *testing.T) {
 	var mu sync.Mutex
 	var said []string
@@ -139,7 +138,7 @@ func TestWaitingSaysSo(t *testing.T) {
 	require.Regexp(t, `^waiting for process \d+, which builds a thing$`, said[0])
 }
 
-// TestPrune: what was used last stays; what is being built, too.
+// TestPrune: recently used entries and entries being built are kept.
 func TestPrune(t *testing.T) {
 	c, th, fill := stocked(t, nil)
 	for i, hash := range []string{"old", "older", "busy"} {
@@ -170,8 +169,7 @@ func TestPrune(t *testing.T) {
 	require.Equal(t, []string{"busy"}, left())
 }
 
-// TestWithoutTools: what was built is run where there are no tools any more; what was not names the
-// tool.
+// TestWithoutTools: built simulators run without tools; other builds report the missing tool.
 func TestWithoutTools(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds simulators")
@@ -194,8 +192,8 @@ func TestWithoutTools(t *testing.T) {
 	require.ErrorContains(t, err, "program has 3 bytes")
 }
 
-// A cache may be in a directory whose path has spaces: make is not told the path. Characters that
-// make and its shell would change are refused before anything is built.
+// The path of the cache may contain spaces, because make is not given the path. Characters that
+// make and its shell would interpret are refused before the build.
 func TestCacheInAPathWithSpaces(t *testing.T) {
 	dir := filepath.Join(t.TempDir(), "a b")
 	t.Setenv("XDG_CACHE_HOME", dir)
@@ -208,7 +206,7 @@ func TestCacheInAPathWithSpaces(t *testing.T) {
 		require.ErrorContains(t, err, "XDG_CACHE_HOME")
 	}
 
-	// The check of Verilator's makefiles, which splits the path at spaces.
+	// The check in Verilator's makefiles, which splits the path at spaces.
 	tools, err := findTools(t.Context())
 	if err != nil {
 		t.Skip(err)

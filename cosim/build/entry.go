@@ -14,8 +14,8 @@ import (
 	"time"
 )
 
-// A manifest says what an entry of the cache must hold, so that one that was damaged is noticed
-// before it is run.
+// A manifest lists the contents of a cache entry, so that damage is detected before the entry is
+// executed.
 type manifest struct {
 	What  string    `json:"what"`
 	Tool  string    `json:"tool"`
@@ -33,11 +33,11 @@ type entry struct {
 
 const manifestFile = "manifest.json"
 
-// absent is what check says of an entry that was never built, or was deleted.
+// absent is the result of check for an entry that was never built, or was deleted.
 const absent = "it is not there"
 
-// seal writes the manifest of a directory and has the disk keep all of it. Tools may have left
-// files that a group may write, as the user's umask has it: nobody may now.
+// seal writes the manifest of a directory and syncs everything to disk. It removes group write
+// permission, which tools may have left because of the user's umask.
 func seal(dir string, t thing) error {
 	m := manifest{What: t.what, Tool: t.tool, Built: time.Now().UTC().Truncate(time.Second)}
 	err := filepath.WalkDir(dir, func(name string, d fs.DirEntry, err error) error {
@@ -100,7 +100,7 @@ func readManifest(dir string) (m manifest, err error) {
 	return m, err
 }
 
-// check says in words what is wrong with an entry; "" if nothing is.
+// check describes what is wrong with an entry; "" if it is valid.
 func check(dir string) string {
 	if _, err := os.Lstat(dir); errors.Is(err, fs.ErrNotExist) {
 		return absent
@@ -150,8 +150,8 @@ func (e *entry) check(name string) string {
 	return ""
 }
 
-// sums are hashes that this process has taken, by what changes when a file does. A program opens
-// many sessions.
+// sums caches hashes computed by this process, by file identity, because a program opens many
+// sessions.
 var sums sync.Map
 
 type sumKey struct {
@@ -176,7 +176,7 @@ func knownSum(name string, info fs.FileInfo) (string, error) {
 	return sum, err
 }
 
-// Foreign says why somebody else could have put something into a file or folder.
+// Foreign explains why somebody else could have written a file or directory; "" if not.
 func Foreign(name string) string {
 	info, err := os.Stat(name)
 	if err != nil {

@@ -16,7 +16,7 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A buildLog collects what the tools say; it is written only when one fails.
+// A buildLog collects the output of the tools; it is written only if one fails.
 type buildLog struct {
 	file string
 	text bytes.Buffer
@@ -25,9 +25,9 @@ type buildLog struct {
 
 func newBuildLog(file string) *buildLog { return &buildLog{file: file} }
 
-// make runs make in dir and has r count what was compiled. Verilator's makefiles refuse to run in a
-// directory whose path has spaces, because make splits paths there; all of ours are relative, so
-// they are told that the directory is ".".
+// make runs make in dir and lets r count the compiled files. Verilator's makefiles refuse
+// directories whose path contains spaces, because make splits paths there. All paths used here are
+// relative, so the makefiles are told that the directory is ".".
 func (l *buildLog) make(ctx context.Context, dir string, t *tools, r *report, args ...string) error {
 	stats := filepath.Join(dir, "ccache.log")
 	l.env = append(os.Environ(), "CCACHE_STATSLOG="+stats)
@@ -35,9 +35,9 @@ func (l *buildLog) make(ctx context.Context, dir string, t *tools, r *report, ar
 	return l.run(ctx, dir, t.make, append([]string{"CURDIR=."}, args...)...)
 }
 
-// run runs a tool in dir. Cancelling ctx kills it with everything it started.
+// run runs a tool in dir. Cancelling ctx kills it with all its children.
 func (l *buildLog) run(ctx context.Context, dir, program string, args ...string) error {
-	temp, err := os.MkdirTemp("", "nicloop-build-") // of compilers, which leave their files there when they are killed
+	temp, err := os.MkdirTemp("", "nicloop-build-") // killed compilers leave files in it
 	if err != nil {
 		return err
 	}
@@ -64,7 +64,7 @@ func (l *buildLog) run(ctx context.Context, dir, program string, args ...string)
 	return nil
 }
 
-// ErrBuild: a simulator could not be built, because its RTL cannot be read or because a tool broke.
+// ErrBuild: a simulator could not be built, because its RTL is invalid or a tool failed.
 var ErrBuild = errors.New("building the simulator")
 
 func (l *buildLog) failure(program string, cause error) error {
@@ -75,8 +75,8 @@ func (l *buildLog) failure(program string, cause error) error {
 	return fmt.Errorf("%w: %s: %w\n%s\nthe whole log is in %s", ErrBuild, program, cause, firstErrors(l.text.String(), 5), kept)
 }
 
-// firstErrors picks the first n error messages out of a log, or its end if it
-// has none that can be recognised.
+// firstErrors extracts the first n error messages from a log, or its end if it contains no
+// recognisable ones.
 func firstErrors(log string, n int) string {
 	var found []string
 	lines := strings.Split(strings.TrimRight(log, "\n"), "\n")

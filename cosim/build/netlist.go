@@ -12,28 +12,29 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// What makes a netlist, and what of it is simulated.
+// Inputs of a netlist and of its simulation.
 const (
 	synthesisScript = "board/ice40.ys"
 	netlistFile     = "netlist.v"
-	modelsFile      = "ice40_cells.v"                    // yosys' own models of the cells
-	modelsOfYosys   = "../share/yosys/ice40/cells_sim.v" // from the folder of its program, where it looks itself
-	lutFile         = "ice40_lut.sv"                     // lutModel, in the folder of a build
+	modelsFile      = "ice40_cells.v"                    // yosys' own cell models
+	modelsOfYosys   = "../share/yosys/ice40/cells_sim.v" // relative to the directory of its program, where yosys looks
+	lutFile         = "ice40_lut.sv"                     // lutModel, in the directory of a build
 )
 
-// lutModel takes the place of yosys' model of SB_LUT4, which Verilator turns into branches.
+// lutModel replaces yosys' model of SB_LUT4, which Verilator turns into branches.
 //
 //go:embed ice40_lut.sv
 var lutModel []byte
 
-// synthesisArgs returns the arguments of yosys. Nets are split into bits, because Verilator takes a
-// carry chain in one vector for a combinational loop. Look-up tables are instances of lutModel.
+// synthesisArgs returns the arguments of yosys. Nets are split into bits, because Verilator
+// mistakes a carry chain in one vector for a combinational loop. Look-up tables are instances of
+// lutModel.
 func synthesisArgs(files []string) []string {
 	return []string{"-q", "-p", "read_verilog -sv -DSYNTHESIS " + strings.Join(files, " ") + "; script " + synthesisScript +
 		"; chtype -set ice40_lut t:SB_LUT4; splitnets; write_verilog -noattr " + netlistFile}
 }
 
-// findYosys adds to the tools what a netlist needs.
+// findYosys adds the tools for a netlist.
 func (t *tools) findYosys(ctx context.Context) (err error) {
 	if t.yosys, err = exec.LookPath("yosys"); err != nil {
 		return fmt.Errorf("%w: yosys, needed for a netlist (not in PATH); apt-get install yosys", drivers.ErrEnvironment)
@@ -42,8 +43,8 @@ func (t *tools) findYosys(ctx context.Context) (err error) {
 	return err
 }
 
-// synthesize makes the netlist in the folder of the sources, and puts the models of its cells
-// beside it.
+// synthesize generates the netlist in the directory of the sources, and copies the models of its
+// cells there.
 func (s *Spec) synthesize(ctx context.Context, t *tools, log *buildLog, r *report, dir string) error {
 	program, err := filepath.EvalSymlinks(t.yosys)
 	if err != nil {
@@ -61,7 +62,7 @@ func (s *Spec) synthesize(ctx context.Context, t *tools, log *buildLog, r *repor
 	return r.took(&r.verilating, func() error { return log.run(ctx, dir, t.yosys, synthesisArgs(s.Files)...) })
 }
 
-// time is about how long a build takes.
+// time is the approximate duration of a build.
 func (s *Spec) time() string {
 	if s.Netlist {
 		return "a minute or two"

@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestLUTModel proves with yosys that lutModel is the cell SB_LUT4: for the tables of one entry,
-// which tell every order of the inputs apart, and for random ones.
+// TestLUTModel proves with yosys that lutModel is equivalent to the cell SB_LUT4: for tables with
+// one entry, which distinguish every order of the inputs, and for random ones.
 func TestLUTModel(t *testing.T) {
 	yosys, err := exec.LookPath("yosys")
 	if err != nil && os.Getenv("CI") == "" {

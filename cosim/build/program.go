@@ -14,7 +14,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/dpi"
 )
 
-// programHash names a program by the library it links and its sources, main file or not.
+// programHash identifies a program by its library and its sources, including the main file.
 func (l library) programHash(sources map[string][]byte) [32]byte {
 	h := sha256.New()
 	h.Write(l.hash[:])
@@ -26,8 +26,8 @@ func (l library) programHash(sources map[string][]byte) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// Link builds another program around the model's library: file from sources, with
-// the given files of package dpi beside it. It lies in the cache next to the model.
+// Link builds another program around the model's library: file from sources, together with the
+// given files of package dpi. It is stored in the cache.
 func (m *Model) Link(ctx context.Context, sources fs.FS, file string, with ...string) (string, error) {
 	t, err := findTools(ctx)
 	if err != nil {
@@ -49,8 +49,8 @@ func (m *Model) Link(ctx context.Context, sources fs.FS, file string, with ...st
 	return filepath.Join(c.path(hash), m.lib.programName()), err
 }
 
-// program compiles sources and links them with the library. The objects of one
-// machine's programs are shared through the compiler cache.
+// program compiles sources and links them with the library. Object files are shared between
+// programs through the compiler cache.
 func (l library) program(ctx context.Context, t *tools, dir string, sources map[string][]byte, r *report) error {
 	root, err := firstLine(ctx, t.verilator, "--getenv", "VERILATOR_ROOT")
 	if err != nil {
@@ -98,7 +98,7 @@ func (l library) program(ctx context.Context, t *tools, dir string, sources map[
 	return nil
 }
 
-// keepOnly removes the files of dir/obj that keep does not name, and the sources.
+// keepOnly removes the sources, and the files of dir/obj for which keep returns false.
 func keepOnly(dir string, keep func(name string) bool) error {
 	entries, err := os.ReadDir(filepath.Join(dir, "obj"))
 	if err != nil {

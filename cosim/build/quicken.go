@@ -7,18 +7,18 @@ import (
 	"strings"
 )
 
-// What quicken changes of what Verilator wrote: a member of the node, and the call that evaluates
-// what follows from the inputs. Verilator 5.006 makes that call each time; node.h, which sets the
-// inputs, knows when none has changed.
+// Parts of Verilator's output that quicken changes: a member of the node, and the call that
+// evaluates logic that depends on inputs. Verilator 5.006 makes that call in every evaluation;
+// node.h, which sets the inputs, knows when none has changed.
 const (
 	headerAnchor = "    // INTERNAL VARIABLES\n"
 	headerMember = "    bool nl_unchanged = false;  // no input but the clock has changed since the last evaluation\n"
 	inputsGuard  = "if (!vlSelf->nl_unchanged) "
 )
 
-// quicken has a node evaluate what follows from its inputs only if one has changed. What follows
-// from state as well is evaluated after a clock edge, too. Where Verilator wrote something else
-// nothing is touched, and node.h finds no member.
+// quicken makes a node evaluate logic that depends only on inputs if one has changed. Logic that
+// also depends on state is evaluated after a clock edge, too. If Verilator's output has another
+// form, nothing is changed, and node.h finds no member.
 func quicken(obj, top string) error {
 	root := "V" + top + "___024root"
 	inputsCall := root + "___eval_ico(vlSelf);"

@@ -13,15 +13,14 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A receipt says what was built last of some sources. A machine that has no tools, or no longer has
-// them, runs that.
+// A receipt records the last build of some sources. A machine without tools runs that build.
 type receipt struct {
 	Program string `json:"program"`
 	Library string `json:"library"`
 	Tool    string `json:"tool"`
 }
 
-// ordered is a hash of all that goes into a build but the tools.
+// ordered is a hash of all inputs of a build except the tools.
 func (s *Spec) ordered(in, sources map[string][]byte) string {
 	h := sha256.New()
 	none := tools{arch: archFlag()}
@@ -38,7 +37,7 @@ func (c cache) receiptFile(ordered string) string {
 	return filepath.Join(c.dir, "receipt-"+ordered[:32]+".json")
 }
 
-// file keeps a receipt. Failing to costs whoever has no tools a simulator.
+// file stores a receipt. If that fails, machines without tools lack this simulator.
 func (c cache) file(ordered string, r receipt) {
 	if text, err := json.Marshal(r); err == nil {
 		name := c.receiptFile(ordered)
@@ -52,7 +51,7 @@ func (c cache) file(ordered string, r receipt) {
 	}
 }
 
-// withoutTools finds what was built of the same sources while there were tools.
+// withoutTools finds a build of the same sources that was made while the tools were available.
 func (c cache) withoutTools(missing error, ordered string, m *Model) (*Model, error) {
 	if !errors.Is(missing, drivers.ErrEnvironment) {
 		return nil, missing

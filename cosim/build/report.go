@@ -10,13 +10,13 @@ import (
 	"time"
 )
 
-// A report is what a build tells while it goes on, and in the end.
+// A report collects progress messages and statistics of a build.
 type report struct {
 	tell                   func(what string)
 	name                   string
 	start                  time.Time
 	verilating, compiling  time.Duration
-	compiled, fromCompiler int // files of C++: compiled anew, found by ccache
+	compiled, fromCompiler int // C++ files compiled, and files found by ccache
 }
 
 func (s *Spec) newReport() *report {
@@ -27,7 +27,7 @@ func (s *Spec) newReport() *report {
 	return r
 }
 
-// took runs a step and adds its time.
+// took runs a step and adds its duration.
 func (r *report) took(d *time.Duration, step func() error) error {
 	start := time.Now()
 	err := step()
@@ -35,11 +35,11 @@ func (r *report) took(d *time.Duration, step func() error) error {
 	return err
 }
 
-// count takes in the log of ccache.
+// count evaluates the log of ccache.
 func (r *report) count(file string) {
 	text, err := os.ReadFile(file)
 	if err != nil {
-		return // only numbers for people are lost
+		return // only informational numbers are lost
 	}
 	hits := strings.Count(string(text), "direct_cache_hit\n") + strings.Count(string(text), "preprocessed_cache_hit\n")
 	r.compiled += strings.Count(string(text), "# ") - hits
@@ -51,7 +51,7 @@ func (r *report) done() {
 		r.name, time.Since(r.start).Seconds(), r.verilating.Seconds(), r.compiling.Seconds(), r.compiled, r.fromCompiler))
 }
 
-// changed says which files of a working tree changed since it was last built.
+// changed lists the files of a working tree that changed since its last build.
 func (s *Spec) changed(c cache, in map[string][]byte) string {
 	if s.Tree == "" {
 		return ""
@@ -77,7 +77,7 @@ func (s *Spec) changed(c cache, in map[string][]byte) string {
 	return "changed since the last build of " + s.Tree + ": " + strings.Join(names, " ")
 }
 
-// remember keeps what changed needs. Failing to costs a line of the next build's report.
+// remember stores the state for changed. A failure costs only a line of the next report.
 func (s *Spec) remember(c cache, in map[string][]byte) {
 	if s.Tree == "" {
 		return

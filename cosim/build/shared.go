@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// sharedFlags compile what goes into a shared object that several sessions of one process load, a
-// copy each.
+// sharedFlags compile the code of a shared object that several sessions of one process load, each
+// as a separate copy.
 //
-// Only what inside.h declares is visible, so calls within the object are as direct as in a program,
-// and the objects of two sessions never share a thing. Variables of a thread are found by
-// descriptors (gnu2), which cost less than a call. VL_PRINTF names stdout, which inside.cpp has one
-// of its own of.
+// Only the declarations of inside.h are exported, so internal calls are as direct as in a program,
+// and the objects of two sessions share nothing. Thread-local variables use descriptors (gnu2),
+// which cost less than a call. VL_PRINTF refers to stdout, for which inside.cpp substitutes its
+// own.
 var sharedFlags = []string{
 	"-fPIC", "-fvisibility=hidden", "-fno-semantic-interposition", "-fno-gnu-unique", "-mtls-dialect=gnu2", "-DVL_PRINTF(...)=fprintf(stdout,__VA_ARGS__)",
 }
 
-// What a shared object shows of itself.
+// Exports of the shared object.
 const (
 	exportsFile = "exports.map"
 	exports     = "{ global: nicloop_inside; local: *; };\n"
@@ -47,7 +47,7 @@ func (l library) linkFlags() []string {
 	return nil
 }
 
-// quoted is a list of arguments for the shell that make starts.
+// quoted is a list of arguments for the shell started by make.
 func quoted(args []string) string {
 	list := make([]string, len(args))
 	for i, a := range args {

@@ -13,56 +13,56 @@ import (
 	"strings"
 )
 
-// BoardMemory is what a simulated board has of memory.
+// BoardMemory is the memory of a simulated board.
 const BoardMemory = 1 << 20
 
-// ChipMemory is what that of the small board has: the block RAM of ice40_top.
+// ChipMemory is the memory of the small board: the block RAM of ice40_top.
 const ChipMemory = 4096
 
-// DefaultVCDepth is the number of entries of a virtual channel unless a Spec says otherwise.
+// DefaultVCDepth is the default number of entries of a virtual channel.
 const DefaultVCDepth = 16
 
-// A Spec says which node is wanted. Nodes of one kind make a mesh of any size that they have
-// ports for: see [machine.PortsFor].
+// A Spec describes a node. Nodes of one kind form a mesh of any size for which they have ports: see
+// [machine.PortsFor].
 type Spec struct {
 	RTL     fs.FS    // SystemVerilog sources
-	Files   []string // those to compile, in order; one is nicloop_pkg.sv
-	Include string   // the folder of the .svh files
-	Tree    string   // where RTL lies if somebody works there: what was built from it is remembered, to tell what changed
-	Ports   int      // 3, 5 or 7: with one, two or three dimensions
-	Torus   bool     // with channels for wires from end to end
+	Files   []string // files to compile, in order; one is nicloop_pkg.sv
+	Include string   // directory of the .svh files
+	Tree    string   // path of RTL if it is a working tree, whose builds are remembered to report changes
+	Ports   int      // 3, 5 or 7: one, two or three dimensions
+	Torus   bool     // with virtual channels for wrap-around wires
 	VCDepth int      // 0: DefaultVCDepth
-	// Board has the node built as it is on a board (rtl/board/nic_uart.sv), with BoardMemory bytes,
-	// and a program of one or two of them around it whose serial lines end at pseudo-terminals
-	// (cosim/dpi, board.cpp).
+	// Board builds the node of a board (rtl/board/nic_uart.sv) with BoardMemory bytes, and a
+	// program with one or two of them whose serial lines are pseudo-terminals (cosim/dpi,
+	// board.cpp).
 	Board bool
-	// Chip, beside Board, has the small board of an iCE40 (rtl/board/ice40_top.sv) built instead, with
-	// ChipMemory bytes and its link in loopback. Netlist has what yosys makes of it, by
-	// rtl/board/ice40.ys, simulated in place of the RTL.
+	// Chip, in addition to Board, builds the small board of an iCE40 (rtl/board/ice40_top.sv)
+	// instead, with ChipMemory bytes and its link in loopback. Netlist simulates the netlist that
+	// yosys generates from it with rtl/board/ice40.ys in place of the RTL.
 	Chip, Netlist bool
-	// PCIe has the node meet its host through PCIe (rtl/board/nic_pcie.sv) and a root complex instead
-	// of AXI.
+	// PCIe connects the node to its host through PCIe (rtl/board/nic_pcie.sv) and a root complex
+	// instead of AXI.
 	PCIe bool
-	// PHY, beside PCIe, puts the model of a board's hard block and its shim between the two: see PHYs.
+	// PHY, in addition to PCIe, inserts the model of a board's hard block and its shim: see PHYs.
 	PHY string
-	// AXI has it meet its host through AXI in a clock of the host's own (rtl/board/axi_front.sv),
-	// instead of AXI in the core's.
+	// AXI connects the node to its host through AXI in a clock domain of the host
+	// (rtl/board/axi_front.sv), instead of AXI in the core's clock domain.
 	AXI bool
-	// Coverage has the node count which lines and toggles it has seen (--coverage of the simulator).
+	// Coverage counts covered lines and toggles (--coverage of the simulator).
 	Coverage bool
-	// Design names a design other than this project's NIC. RTL has a sim_node.sv for it then, and a
-	// nicloop_pkg.sv with the hash of its registers; Flags are further arguments of Verilator, and
-	// Headers files that it may include.
+	// Design names a design other than this project's NIC. RTL then contains a sim_node.sv for it,
+	// and a nicloop_pkg.sv with the hash of its registers; Flags are additional arguments of
+	// Verilator, and Headers files that it may include.
 	Design         string
 	Flags, Headers []string
-	Shared         bool // a shared object for the caller's process instead of a program
+	Shared         bool // build a shared object for the caller's process instead of a program
 
 	Progress func(what string) // may be nil
 }
 
-// PHYs are the formats of TLP streams that a node behind PCIe is simulated with, each at the number
-// that rtl/sim/pcie_host.sv has for it: those of LitePCIe's S7PCIEPHY and of a Xilinx 7-series
-// integrated block, with 64 and 128 bits.
+// PHYs are the formats of TLP streams available behind PCIe, indexed by their number in
+// rtl/sim/pcie_host.sv: those of LitePCIe's S7PCIEPHY and of a Xilinx 7-series integrated block,
+// with 64 and 128 bits.
 var PHYs = []string{"", "litepcie", "litepcie128", "7series", "7series128"}
 
 func (s *Spec) depth() int {
@@ -79,7 +79,7 @@ func (s *Spec) torus() int {
 	return 0
 }
 
-// name is the kind of node as people read it.
+// name is a description of the node type.
 func (s *Spec) name() string {
 	kind := "mesh"
 	if s.Torus {
@@ -111,7 +111,7 @@ func (s *Spec) name() string {
 	return name
 }
 
-// parameters are the arguments of Verilator that make one kind of node another.
+// parameters are the arguments of Verilator that select the node type.
 func (s *Spec) parameters() []string {
 	if s.Chip {
 		return nil
@@ -136,7 +136,7 @@ func (s *Spec) parameters() []string {
 	return list
 }
 
-// modelHeader tells node.h what the library was built with.
+// modelHeader defines the parameters of the library for node.h.
 func (s *Spec) modelHeader() []byte {
 	text := fmt.Appendf(nil, "#define NL_PORTS %d\n#define NL_TORUS %d\n#define NL_VC_DEPTH %d\n", s.Ports, s.torus(), s.depth())
 	if s.PCIe {
@@ -151,8 +151,8 @@ func (s *Spec) modelHeader() []byte {
 	return text
 }
 
-// verilatorArgs: paths are relative, so messages name core/fifo.sv, and so the
-// compiler cache does not see the build directory.
+// verilatorArgs uses relative paths, so that messages name core/fifo.sv, and the compiler cache
+// does not depend on the build directory.
 func (s *Spec) verilatorArgs() []string {
 	args := append([]string{"-Mdir", "../obj"}, s.verilatorFlags()...)
 	args = append(args, s.parameters()...)
@@ -160,12 +160,12 @@ func (s *Spec) verilatorArgs() []string {
 		args = append(args, "-I"+s.Include)
 	}
 	if s.Netlist {
-		return append(args, "-DNO_ICE40_DEFAULT_ASSIGNMENTS", modelsFile, lutFile, netlistFile) // ports with defaults are beyond Verilator 5.006
+		return append(args, "-DNO_ICE40_DEFAULT_ASSIGNMENTS", modelsFile, lutFile, netlistFile) // Verilator 5.006 does not support ports with defaults
 	}
 	return append(args, s.Files...)
 }
 
-// top is the module that is verilated. What Verilator writes of it is named V and this.
+// top is the verilated module. Verilator's output is named V plus this name.
 func (s *Spec) top() string {
 	if s.Chip {
 		return "ice40_top"
@@ -176,10 +176,10 @@ func (s *Spec) top() string {
 	return "sim_node"
 }
 
-// verilatorFlags and programFlags are those of the compilers; see also nodeMakefile.
+// verilatorFlags and programFlags are compiler flags; see also nodeMakefile.
 func (s *Spec) verilatorFlags() []string {
 	flags := []string{"--cc", "--assert"}
-	if !s.Chip { // it shows no waves, and those of a netlist would be most of its code
+	if !s.Chip { // it has no waves, and tracing code would dominate a netlist
 		flags = append(flags, "--trace-fst")
 	}
 	return append(flags,
@@ -191,7 +191,7 @@ func (s *Spec) verilatorFlags() []string {
 
 var programFlags = []string{"-std=c++17", "-O2", "-DVL_USER_STOP", "-DVL_USER_FATAL", "-DVL_USER_FINISH", "-DVM_TRACE=1", "-DVM_TRACE_FST=1"}
 
-// inputs lists the RTL files of a build by their path in its directory.
+// inputs returns the RTL files of a build by their path in its directory.
 func (s *Spec) inputs() (map[string][]byte, error) {
 	in := map[string][]byte{}
 	names := slices.Clone(s.Files)
@@ -210,8 +210,8 @@ func (s *Spec) inputs() (map[string][]byte, error) {
 	return in, nil
 }
 
-// layout names how an entry of the cache is made, so that programs which make it otherwise do not
-// meet.
+// layout is a version of the format of cache entries, so that programs with different formats do
+// not share entries.
 const layout = "2: with a manifest"
 
 func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
@@ -232,7 +232,7 @@ func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	return [32]byte(h.Sum(nil))
 }
 
-// writePart hashes data with its length, so that parts cannot flow into each other.
+// writePart hashes data with its length, so that the boundary between parts is part of the hash.
 func writePart(h hash.Hash, data []byte) {
 	fmt.Fprintf(h, "%d:", len(data))
 	h.Write(data)
@@ -249,8 +249,8 @@ func sortedNames(in map[string][]byte) []string {
 
 var descHash = regexp.MustCompile(`DESC_HASH_VALUE = 64'h([0-9a-fA-F]+)`)
 
-// descHashOf finds the hash of the description that the RTL was generated from:
-// taken from the RTL, not from this program, so that the handshake can compare.
+// descHashOf finds the hash of the description from which the RTL was generated. It is taken from
+// the RTL, not from this program, so that the handshake can compare the two.
 func descHashOf(in map[string][]byte) (uint64, error) {
 	for _, name := range sortedNames(in) {
 		if path.Base(name) != "nicloop_pkg.sv" {

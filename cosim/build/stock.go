@@ -11,13 +11,13 @@ import (
 	"time"
 )
 
-// What of the cache is kept when something is built: what was used lately, as far as there is room.
+// Retention: after a build, recently used entries are kept as far as there is room.
 const (
 	keepFor   = 30 * 24 * time.Hour
 	keepBytes = 4 << 30
 )
 
-// A Stock is one entry of the cache, as people see it.
+// A Stock is an entry of the cache.
 type Stock struct {
 	Hash  string    `json:"hash"`
 	What  string    `json:"what"`
@@ -25,17 +25,17 @@ type Stock struct {
 	Bytes int64     `json:"bytes"`
 	Built time.Time `json:"built,omitzero"`
 	Used  time.Time `json:"used"`
-	// Wrong says why it would be built again; "" if it is whole. Only [VerifyStock] looks.
+	// Wrong explains why it would be rebuilt; "" if it is valid. Only [VerifyStock] checks.
 	Wrong string `json:"wrong,omitempty"`
 }
 
-// CacheDir is where the cache lies.
+// CacheDir is the directory of the cache.
 func CacheDir() (string, error) {
 	c, err := openCache(nil)
 	return c.dir, err
 }
 
-// ListStock lists the cache, what was used last first.
+// ListStock lists the cache, most recently used first.
 func ListStock() ([]Stock, error) {
 	c, err := openCache(nil)
 	if err != nil {
@@ -44,7 +44,7 @@ func ListStock() ([]Stock, error) {
 	return c.list()
 }
 
-// VerifyStock lists it too, and hashes every file of it.
+// VerifyStock lists the cache and verifies the hashes of all files.
 func VerifyStock() ([]Stock, error) {
 	list, err := ListStock()
 	if err != nil {
@@ -57,8 +57,8 @@ func VerifyStock() ([]Stock, error) {
 	return list, err
 }
 
-// CleanStock removes what was not used for so long, all if that is 0, and says how much. What is
-// being built stays.
+// CleanStock removes entries that were not used for the given time (0: all) and returns them.
+// Entries being built are kept.
 func CleanStock(unused time.Duration) (removed []Stock, err error) {
 	c, err := openCache(nil)
 	if err != nil {
@@ -77,7 +77,7 @@ func CleanStock(unused time.Duration) (removed []Stock, err error) {
 	return removed, err
 }
 
-// removeLeftovers removes what belongs to no entry: receipts, lists of trees, logs of failed
+// removeLeftovers removes files that belong to no entry: receipts, lists of trees, logs of failed
 // builds.
 func (c cache) removeLeftovers() {
 	for _, pattern := range []string{"receipt-*", "tree-*", "failed-*"} {
@@ -96,7 +96,7 @@ func (c cache) list() (list []Stock, err error) {
 		}
 		info, err := d.Info()
 		if err != nil {
-			continue // gone meanwhile
+			continue // removed meanwhile
 		}
 		s := Stock{Hash: d.Name(), What: "of another version of nicloop", Used: info.ModTime(), Bytes: sizeOf(c.path(d.Name()))}
 		if m, err := readManifest(c.path(d.Name())); err == nil {
@@ -120,17 +120,18 @@ func sizeOf(dir string) (bytes int64) {
 	return bytes
 }
 
-// remove removes an entry that nobody builds. A simulator that runs does not mind.
+// remove removes an entry unless it is being built. A running simulator is not affected.
 func (c cache) remove(hash string) (done bool) {
 	c.unlessBusy(hash, func() { done = os.RemoveAll(c.path(hash)) == nil })
 	return done
 }
 
-// prune removes what was not used for long, and from the longest unused on what has no room.
+// prune removes entries that were not used for long, and the least recently used ones that exceed
+// the room.
 func (c cache) prune(unused time.Duration, room int64) {
 	list, err := c.list()
 	if err != nil {
-		return // it only grows
+		return // the cache only grows
 	}
 	var bytes int64
 	for _, s := range list {

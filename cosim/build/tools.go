@@ -14,18 +14,18 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// tools are the programs that a build needs, by path, and their versions.
+// tools are the paths and versions of the programs that a build needs.
 type tools struct {
 	verilator, make, cxx, ar, ccache string
 	verilatorVersion, cxxVersion     string
-	yosys, yosysVersion              string // for a netlist alone
-	arch                             string // the flag that names this machine's instructions
+	yosys, yosysVersion              string // only for a netlist
+	arch                             string // compiler flag for this machine's instruction set
 }
 
 // nodeMakefile compiles the verilated node. -O2 is as fast as -O3 in the bare bench (0.87 to 1.0 of
-// its time), and quicker to compile. The time of a run lies in eval(); constructors, the dumping of
-// waves and Verilator's own runtime are cheap to run and dear to compile. So is all of a netlist,
-// which runs for minutes at most.
+// its time) and compiles faster. Run time is dominated by eval(); constructors, wave dumping and
+// Verilator's runtime run rarely and compile slowly, so they are not optimised. The same applies to
+// all of a netlist, which runs for minutes at most.
 func (t *tools) nodeMakefile(s *Spec) string {
 	top, fast := s.top(), "-O2 "
 	if s.Netlist {
@@ -40,9 +40,8 @@ func (t *tools) nodeMakefile(s *Spec) string {
 	return text
 }
 
-// archFlag picks what the processor has: popcnt (v2) is worth a third of the speed, v3 another 7 to
-// 9 %. It is part of a model's hash, so a cache that several machines share holds one model for
-// each.
+// archFlag selects the instruction set: popcnt (v2) gains a third of the speed, v3 another 7 to 9
+// %. It is part of a model's hash, so a cache shared by several machines has a model for each.
 func archFlag() string {
 	if cpu.X86.HasAVX2 && cpu.X86.HasBMI2 && cpu.X86.HasFMA {
 		return "-march=x86-64-v3"
@@ -79,18 +78,18 @@ func findTools(ctx context.Context) (*tools, error) {
 	return t, err
 }
 
-// versions are what programs have said, by the file that each was: to ask Verilator takes as long
-// as a short test.
+// versions caches the versions of programs by file identity: asking Verilator takes as long as a
+// short test.
 var versions sync.Map
 
-// program is a file as it was when it was asked.
+// program identifies a file at the time of the query.
 type program struct {
 	path string
 	size int64
 	at   time.Time
 }
 
-// version asks a program once, as long as it is the same file.
+// version queries a program once per file identity.
 func version(ctx context.Context, path string) (string, error) {
 	info, err := os.Stat(path)
 	if err != nil {
@@ -110,7 +109,7 @@ func version(ctx context.Context, path string) (string, error) {
 func firstLine(ctx context.Context, program string, args ...string) (string, error) {
 	out, err := exec.CommandContext(ctx, program, args...).Output()
 	if ctx.Err() != nil {
-		return "", context.Cause(ctx) // the tool may be all right
+		return "", context.Cause(ctx) // the tool may be intact
 	}
 	if err != nil {
 		return "", fmt.Errorf("%w: %s %s does not work: %w", drivers.ErrEnvironment, program, strings.Join(args, " "), err)

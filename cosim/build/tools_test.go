@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestVersionAskedOnce: a program is asked for its version once, and again when it is another file;
-// one that fails is asked each time.
+// TestVersionAskedOnce: a program is queried once, and again when the file changes; a failing one
+// is queried each time.
 func TestVersionAskedOnce(t *testing.T) {
 	dir := t.TempDir()
 	tool, asked := filepath.Join(dir, "tool"), filepath.Join(dir, "asked")
