@@ -4,8 +4,8 @@
 //
 // # Guarantees
 //
-//   - Every task ends in one [Record], or in an error that explains why there is none. On a cluster a
-//     task has ended when its complete record exists, not when the scheduler reports COMPLETED:
+//   - Every task ends in one [Record], or in an error that explains why there is none. On a cluster
+//     a task has ended when its complete record exists, not when the scheduler reports COMPLETED:
 //     without a record that is a failure.
 //   - Tasks of a lost node are submitted again, a few times.
 //   - When the context ends, nothing continues: processes are stopped and jobs are cancelled.

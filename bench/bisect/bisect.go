@@ -5,8 +5,8 @@
 //
 //   - The caller's working tree is not changed: commits are checked out in a temporary worktree.
 //   - Nothing is built twice: packages come from Go's cache, simulators from that of nicloop.
-//   - A commit that cannot be tested (it does not build, or does not know the test) is skipped. If the
-//     first bad commit is among skipped ones, all candidates are listed.
+//   - A commit that cannot be tested (it does not build, or does not know the test) is skipped. If
+//     the first bad commit is among skipped ones, all candidates are listed.
 //   - Both ends are tested first. A test that fails at both, or at neither, is an error.
 //
 // # Requirements for the caller

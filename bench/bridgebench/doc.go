@@ -4,10 +4,10 @@
 //
 // Two workloads run between nodes 0 and 1 with eight bytes per message:
 //
-//   - pingpong: a line is sent, its slot awaited, a line returned. A transaction is a round trip; it
-//     crosses the bridge twice.
-//   - stream: sixteen messages are in flight; eight more are sent whenever eight have arrived, and the
-//     read pointer is written every 64.
+//   - pingpong: a line is sent, its slot awaited, a line returned. A transaction is a round trip;
+//     it crosses the bridge twice.
+//   - stream: sixteen messages are in flight; eight more are sent whenever eight have arrived, and
+//     the read pointer is written every 64.
 //
 // [Run] guarantees that both sides do the same work: every slot is checked, and the simulated
 // cycles must be equal. To cancel out load on the machine, both sides alternate in rounds of some

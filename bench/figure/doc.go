@@ -3,10 +3,10 @@
 //
 // # Guarantees
 //
-//   - [Figure.Save] writes the same figure as PNG and as SVG, and its points as CSV. Equal figures give
-//     equal bytes.
-//   - Series differ in brightness, dash and marker, so that they can be distinguished in grey print and
-//     by colour-blind readers.
+//   - [Figure.Save] writes the same figure as PNG and as SVG, and its points as CSV. Equal figures
+//     give equal bytes.
+//   - Series differ in brightness, dash and marker, so that they can be distinguished in grey print
+//     and by colour-blind readers.
 //   - A figure that cannot be drawn (a value that is not a number, zero on a logarithmic axis, bars
 //     without their group) is an [*Error] that names the series; nothing is written.
 package figure

@@ -3,11 +3,11 @@
 //
 // # Guarantees
 //
-//   - [Run] runs each benchmark on increasing numbers of processes while the others wait in a barrier,
-//     and returns one [Table] for each. Every received byte is verified.
+//   - [Run] runs each benchmark on increasing numbers of processes while the others wait in a
+//     barrier, and returns one [Table] for each. Every received byte is verified.
 //   - Times and rates are defined as in IMB 2018 and later: a rank's time is its mean over the
-//     repetitions; t_min, t_max and t_avg are over the ranks; Mbytes/sec counts 10^6 bytes and divides
-//     by t_max. The time of PingPong is half of a round trip.
+//     repetitions; t_min, t_max and t_avg are over the ranks; Mbytes/sec counts 10^6 bytes and
+//     divides by t_max. The time of PingPong is half of a round trip.
 //   - The root of rooted collectives is the iteration modulo the number of processes;
 //     [Config.RootShift] changes it less often.
 //   - Times are simulated; equal Configs give equal Reports.

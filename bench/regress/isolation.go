@@ -156,8 +156,8 @@ func testCommandQueue(t *T) error {
 	return n.expect(regs.ATUStatus, uint64(c.Done))
 }
 
-// dead makes the memory of two pages of node 1 take one burst and then none for 2^19 cycles, the time
-// in which the lowest rate drains a line.
+// dead makes the memory of two pages of node 1 take one burst and then none for 2^19 cycles, the
+// time in which the lowest rate drains a line.
 func (n *nic) dead(at uint64) error {
 	if err := n.needs(regs.NVMRate(0), "a write limiter"); err != nil {
 		return err

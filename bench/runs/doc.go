@@ -3,11 +3,11 @@
 //
 // # Guarantees
 //
-//   - When [Store.Add] returns, its records are on the disk. A crash of the process or the machine does
-//     not corrupt the file.
+//   - When [Store.Add] returns, its records are on the disk. A crash of the process or the machine
+//     does not corrupt the file.
 //   - Several processes may use one file, also during a run: it is locked only for each call.
-//   - Simulated time is exact, so a test that takes one cycle more than when it last passed, with the
-//     same seed on the same device, is reported ([Slower]).
+//   - Simulated time is exact, so a test that takes one cycle more than when it last passed, with
+//     the same seed on the same device, is reported ([Slower]).
 //
 // # Requirements for the caller
 //

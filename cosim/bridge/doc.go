@@ -5,20 +5,21 @@
 //
 // # Guarantees
 //
-//   - Time advances only in [Session.Run] and [Session.ReadReg], and results depend only on the calls.
-//     Posted commands are batched and sent in one message with the next Run or ReadReg, or when a
-//     message is full.
+//   - Time advances only in [Session.Run] and [Session.ReadReg], and results depend only on the
+//     calls. Posted commands are batched and sent in one message with the next Run or ReadReg, or
+//     when a message is full.
 //   - Run stops in the exact cycle of the event. All events of that cycle are returned together, in
-//     order of (node, kind, id). A condition that is met during ReadReg is reported by the next Run,
-//     which then takes no time.
+//     order of (node, kind, id). A condition that is met during ReadReg is reported by the next
+//     Run, which then takes no time.
 //   - Quiet ends a Run without deadline: nothing has moved for 16 cycles, and no posted command can
 //     start (a command behind an access that the NIC stalls cannot).
-//   - A refused posted access is a *drivers.BusError, a DMA write outside memory a *drivers.DMAError.
-//     Both stop Run in their cycle, and the session continues. It ends with the first ErrPeerDied,
-//     ErrStarved, ErrProtocol or ErrAssertion, which every later call returns again.
-//   - Nothing outlives the session: the socket's directory is removed once both ends are connected; the
-//     simulator dies with this process, and frees its resources when the socket closes. After Close no
-//     goroutine, descriptor or mapping is left.
+//   - A refused posted access is a *drivers.BusError, a DMA write outside memory a
+//     *drivers.DMAError. Both stop Run in their cycle, and the session continues. It ends with the
+//     first ErrPeerDied, ErrStarved, ErrProtocol or ErrAssertion, which every later call returns
+//     again.
+//   - Nothing outlives the session: the socket's directory is removed once both ends are connected;
+//     the simulator dies with this process, and frees its resources when the socket closes. After
+//     Close no goroutine, descriptor or mapping is left.
 //
 // Inside, a message takes as long as its execution, so patience does not apply. Close ends a run of
 // another goroutine within 4096 cycles, and a cancelled Start ends after the model has been

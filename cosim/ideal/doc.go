@@ -6,10 +6,10 @@
 //   - The guarantees of nic: software observes the same behaviour as with the RTL. A full mailbox
 //     blocks its node's completer, then the senders, then their send windows; registers stay
 //     accessible.
-//   - Packets of one source and destination arrive in order. The number of packets in flight to a node
-//     is limited (URI key depth).
-//   - Options.Trace reports every flit at its injection and ejection, and every line, slot and dropped
-//     packet, in order of time.
+//   - Packets of one source and destination arrive in order. The number of packets in flight to a
+//     node is limited (URI key depth).
+//   - Options.Trace reports every flit at its injection and ejection, and every line, slot and
+//     dropped packet, in order of time.
 //
 // Registers of links and wires answer DECERR, because there are none.
 //

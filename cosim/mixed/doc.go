@@ -6,12 +6,12 @@
 //
 // # Guarantees
 //
-//   - Software observes the same behaviour as with rtl:, on every node and to the cycle: the model is
-//     exact, and so is the border. The choice of RTL nodes changes only speed and observability.
+//   - Software observes the same behaviour as with rtl:, on every node and to the cycle: the model
+//     is exact, and so is the border. The choice of RTL nodes changes only speed and observability.
 //   - The guarantees of package bridge: time depends only on the calls, Run stops both sides in the
 //     cycle of the event, errors are typed, and nothing is left after Close.
-//   - Options.Waves shows the nodes of the RTL. Options.Trace has the trace points of both sides, in
-//     order of time; buses only of the RTL's nodes.
+//   - Options.Waves shows the nodes of the RTL. Options.Trace has the trace points of both sides,
+//     in order of time; buses only of the RTL's nodes.
 //
 // As on model:, Run without a deadline detects idle hardware some cycles earlier than on rtl:, and
 // the registers of the model's links read as those of error-free wires. Wire faults, and draining

@@ -13,12 +13,12 @@ import (
 // a flit takes several cycles over a link, a side needs the actions of the other in a cycle only
 // some cycles later. Therefore:
 //
-//   - while both sides have work, both simulate one cycle at the same time; or the simulator two, and
-//     the model follows;
-//   - while the model is idle, the simulator advances until the model has work, or something leaves the
-//     RTL that may give it work (slack);
-//   - while the RTL is idle, the model advances until something leaves for the RTL, or software posts
-//     to it.
+//   - while both sides have work, both simulate one cycle at the same time; or the simulator two,
+//     and the model follows;
+//   - while the model is idle, the simulator advances until the model has work, or something leaves
+//     the RTL that may give it work (slack);
+//   - while the RTL is idle, the model advances until something leaves for the RTL, or software
+//     posts to it.
 
 // A flit that leaves the RTL in a word of cycle w can leave the next router, or be discarded there,
 // in w + 4, both of which the RTL notices in w + 5. slack is the number of cycles that the

@@ -3,20 +3,20 @@
 //
 // # Guarantees
 //
-//   - Software observes the same behaviour as with rtl:, including timing. [Params] holds the cycles of
-//     the blocks, measured by "nicloop calibrate"; package cosim/differ compares the two.
+//   - Software observes the same behaviour as with rtl:, including timing. [Params] holds the
+//     cycles of the blocks, measured by "nicloop calibrate"; package cosim/differ compares the two.
 //
 //   - The guarantees of cosim/nic: time depends only on the calls, and idle cycles cost nothing.
 //
-//   - Options.Trace reports every flit at its injection, on every link and at its ejection, heads when
-//     they arrive from a link, and every line, slot and dropped packet. Memory accesses are reported
-//     with the addresses of reads and writes and the last beat of writes; flags identify the requester,
-//     from 1 on, in the order of the muxes in nic_rma.
+//   - Options.Trace reports every flit at its injection, on every link and at its ejection, heads
+//     when they arrive from a link, and every line, slot and dropped packet. Memory accesses are
+//     reported with the addresses of reads and writes and the last beat of writes; flags identify
+//     the requester, from 1 on, in the order of the muxes in nic_rma.
 //
-//   - Links retransmit corrupted words, and fail, like those of the RTL. With the same keys or register
-//     writes, the same words are hit in the same cycles, with the same consequences. Wires without
-//     register writes cost nothing; a network in which all wires have been written to takes about five
-//     times as long.
+//   - Links retransmit corrupted words, and fail, like those of the RTL. With the same keys or
+//     register writes, the same words are hit in the same cycles, with the same consequences. Wires
+//     without register writes cost nothing; a network in which all wires have been written to takes
+//     about five times as long.
 //
 // There are no waveforms.
 //

@@ -2,22 +2,22 @@
 //
 // # Guarantees
 //
-//   - One kernel owns time. A process has a local time, which may be ahead of the hardware as long as
-//     it only posts writes (they carry their time). It synchronises when it must observe that
+//   - One kernel owns time. A process has a local time, which may be ahead of the hardware as long
+//     as it only posts writes (they carry their time). It synchronises when it must observe that
 //     something is absent.
-//   - Work in a waiting loop ([Proc.Attend]) is done without resuming the process, at the same times
-//     as in the process itself.
+//   - Work in a waiting loop ([Proc.Attend]) is done without resuming the process, at the same
+//     times as in the process itself.
 //   - Ties are broken by (time, order of scheduling). The same programs make the same calls to the
 //     system, so runs are identical on every machine.
-//   - A system in parts (drivers.Partitioned) is run by one thread per part, each with the processes of
-//     its nodes, or by one thread part by part, whichever is faster (see below). Processes of different
-//     parts interact only through the hardware, so results are the same as on one thread. This
-//     includes the end of a run: hangs and limits are detected at the same cycle. If several parts
-//     fail within a window of Lookahead cycles, the earliest error is returned. A panic on any thread
-//     propagates to the caller of Run.
-//   - A run ends in one of three ways: every process has returned, a process or the device has failed,
-//     or no process can ever run again. The latter is a [HangError] with the state of every process,
-//     not a timeout.
+//   - A system in parts (drivers.Partitioned) is run by one thread per part, each with the
+//     processes of its nodes, or by one thread part by part, whichever is faster (see below).
+//     Processes of different parts interact only through the hardware, so results are the same as
+//     on one thread. This includes the end of a run: hangs and limits are detected at the same
+//     cycle. If several parts fail within a window of Lookahead cycles, the earliest error is
+//     returned. A panic on any thread propagates to the caller of Run.
+//   - A run ends in one of three ways: every process has returned, a process or the device has
+//     failed, or no process can ever run again. The latter is a [HangError] with the state of every
+//     process, not a timeout.
 //
 // # Worked example: virtual time
 //
@@ -41,8 +41,8 @@
 //
 //   - Add every process before Run. Run may be called again after it has returned nil.
 //   - Use a Proc only from its own function, except for its device before Run. Data shared by
-//     processes of different nodes needs atomic access, and decisions based on it may only use values
-//     that are [Window] cycles old.
+//     processes of different nodes needs atomic access, and decisions based on it may only use
+//     values that are [Window] cycles old.
 //   - Charge host work with Spend; posted writes are charged automatically (Config).
 //
 // # Choice of threads

@@ -10,15 +10,16 @@
 //
 //   - Every Send and every Receive ends with exactly one [Complete], after its memory was released
 //     and when no operation can access that memory.
-//   - A receive that completes without error has its message. A transfer fails at both ends, with an
-//     [*Error] of the same [Code]; if both ends detect a failure independently, each reports its own.
-//     Other transfers are not affected.
-//   - RTSs of a pair are sent in the order of the sends. An RTS that is not ready keeps its position.
+//   - A receive that completes without error has its message. A transfer fails at both ends, with
+//     an [*Error] of the same [Code]; if both ends detect a failure independently, each reports its
+//     own. Other transfers are not affected.
+//   - RTSs of a pair are sent in the order of the sends. An RTS that is not ready keeps its
+//     position.
 //   - IDs and memory are allocated in the order of the requests; operations of several transfers
 //     alternate.
 //   - Sends and receives use separate IDs and memory, and a send waits for memory only when its
-//     receiver is ready. Resources are therefore always released without depending on a waiting end:
-//     see Register.
+//     receiver is ready. Resources are therefore always released without depending on a waiting
+//     end: see Register.
 //
 // Package explore proves this for this code in small worlds: nicloop check rendezvous. A Core has
 // no goroutine, clock or I/O. It does not allocate after it has reached its maximum number of
@@ -29,10 +30,10 @@
 //  1. After every call, take the actions from [Core.Next] until there are none, and execute them in
 //     that order. Answer a [Register] with [Core.Registered] and an operation with [Core.Posted]
 //     before any other call.
-//  2. Keep the messages of a pair in order. Reserve a position for a send among the messages to that
-//     rank when it starts, and put its RTS or claim there when the core requests it. Other control
-//     messages overtake messages that have no RTS or claim yet, because these may be waiting for
-//     them.
+//  2. Keep the messages of a pair in order. Reserve a position for a send among the messages to
+//     that rank when it starts, and put its RTS or claim there when the core requests it. Other
+//     control messages overtake messages that have no RTS or claim yet, because these may be
+//     waiting for them.
 //  3. Match RTSs and claims with receives by MPI's rules and call [Core.Receive]; pass all other
 //     control messages to [Core.Hear].
 //  4. Report the completion of gets and fences with [Core.Done], and faults of puts with

@@ -4,16 +4,17 @@
 //
 // # Guarantees
 //
-//   - A [Table] counts uses by address and decides for each use whether to copy the bytes or to send
-//     them from the buffer itself ([Verdict]). From a threshold on, which depends on the length
-//     ([Costs.Threshold]), it asks the caller to register the buffer. A lookup examines one entry in
-//     most cases. The table keeps the registration in that entry and does not allocate after [New].
-//   - It holds at most Config.Buffers buffers, of which Config.Registered are registered. Once chains
-//     are long, it stops growing while fewer than Config.Share percent are registered (section
-//     5.3.4); new buffers then age out unused old ones.
+//   - A [Table] counts uses by address and decides for each use whether to copy the bytes or to
+//     send them from the buffer itself ([Verdict]). From a threshold on, which depends on the
+//     length ([Costs.Threshold]), it asks the caller to register the buffer. A lookup examines one
+//     entry in most cases. The table keeps the registration in that entry and does not allocate
+//     after [New].
+//   - It holds at most Config.Buffers buffers, of which Config.Registered are registered. Once
+//     chains are long, it stops growing while fewer than Config.Share percent are registered
+//     (section 5.3.4); new buffers then age out unused old ones.
 //   - After [Table.Invalidate] the table holds no information about any byte of that range.
-//     Registrations are returned by [Table.Released] once nobody holds them; results of earlier uses
-//     become invalid.
+//     Registrations are returned by [Table.Released] once nobody holds them; results of earlier
+//     uses become invalid.
 //   - A [Sender] allocates entries of a receiver's ring, a [Receiver] returns them. An entry is not
 //     reused before it was returned. A message is complete when both its header and its bytes have
 //     arrived, in either order. A sender without a free entry is told immediately and never blocks.

@@ -18,9 +18,9 @@
 //     message may land there.
 //   - A change ends with the same threshold at both sides, either the new or the old one. A side
 //     without memory answers -1 and is not asked again (section 3.2).
-//   - A rank has at most Config.Cap bytes of buffers, of at most Config.Stocks lengths (section 3.3).
-//     A channel that runs short gets more buffers, up to Config.Most times its threshold; a buffer
-//     that is idle for Config.Idle is returned (section 4.4).
+//   - A rank has at most Config.Cap bytes of buffers, of at most Config.Stocks lengths (section
+//     3.3). A channel that runs short gets more buffers, up to Config.Most times its threshold; a
+//     buffer that is idle for Config.Idle is returned (section 4.4).
 //
 // Package explore proves this for this code in small worlds: nicloop check threshold. A Core has no
 // goroutine, clock or I/O.
@@ -31,8 +31,8 @@
 //     InOrder follows everything started before; others may overtake waiting messages, but not each
 //     other.
 //  2. Send the address of a message's buffer to the receiver in the order of the messages, and call
-//     [Core.Filled] there. Call [Core.Read] when the receive has copied the bytes, all of which must
-//     have landed.
+//     [Core.Filled] there. Call [Core.Read] when the receive has copied the bytes, all of which
+//     must have landed.
 //  3. Call [Core.Came] for each message that arrives by rendezvous, and [Core.Ended] when it ends.
 //  4. After an action with Last, send only messages with Outside until Resume.
 //  5. Call [Core.Tick] with the time before handling events of that time, and several times per
@@ -114,18 +114,18 @@
 //
 // Why this is correct:
 //
-//   - A receive is readied before its message is known only if every earlier receive that could take
-//     that message is ready for another one. Receives with wildcards therefore prevent it. The
+//   - A receive is readied before its message is known only if every earlier receive that could
+//     take that message is ready for another one. Receives with wildcards therefore prevent it. The
 //     receive gets the next number after theirs. Any other receive is readied after matching.
 //   - All messages of a stream are numbered. A message that is too long or too short for it travels
 //     as usual, but keeps its number: PASSED reports that it has matched.
-//   - A receive readied in advance must have room for the longest message of the stream, because the
-//     message lands before it is checked. A shorter receive waits for its match.
+//   - A receive readied in advance must have room for the longest message of the stream, because
+//     the message lands before it is checked. A shorter receive waits for its match.
 //   - If only some fragments of a put are refused because the gate was just opened, the whole put
 //     counts as refused.
-//   - A receive that is to be cancelled is taken back first (CLOSE, CLOSED, REOPEN): until the sender
-//     has confirmed that it has stopped, a message may be in flight, and then the receive gets it. A
-//     numbered send cannot be cancelled.
+//   - A receive that is to be cancelled is taken back first (CLOSE, CLOSED, REOPEN): until the
+//     sender has confirmed that it has stopped, a message may be in flight, and then the receive
+//     gets it. A numbered send cannot be cancelled.
 //
 // The paper's objections apply here, too: a pair needs a stream per tag, limited by Config.Stocks;
 // at most Config.Gates messages of a stream are in flight; and there are no retries while the

@@ -9,8 +9,8 @@
 //
 //   - A receive contains the bytes that its message had when it was sent, although the application
 //     changes its buffer as soon as the send has completed.
-//   - Receives match messages in MPI's order, independent of the path of the message: with its header
-//     (eager), through the ring, or by a rendezvous that fetches the bytes after matching.
+//   - Receives match messages in MPI's order, independent of the path of the message: with its
+//     header (eager), through the ring, or by a rendezvous that fetches the bytes after matching.
 //   - Bytes are written to an entry only when its previous contents are no longer needed.
 //   - Nobody blocks: a sender without an entry uses another path.
 //

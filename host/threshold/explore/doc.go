@@ -6,8 +6,8 @@
 //
 // In every reachable state:
 //
-//   - Bytes land only in a buffer that their receiver holds for their sender, that is long enough and
-//     contains no other message, and they stay until they are read.
+//   - Bytes land only in a buffer that their receiver holds for their sender, that is long enough
+//     and contains no other message, and they stay until they are read.
 //   - Messages of a pair arrive once and in order, independent of their path.
 //   - The full in-band handshake never stops a channel.
 //   - Buffers do not overlap, and no rank exceeds its limits of bytes and lengths.
@@ -19,8 +19,8 @@
 //
 //   - A fragment lands only in the buffer of a posted, uncompleted receive that has room for it and
 //     that holds no other message and will be matched with this one.
-//   - A receive that completes has all fragments of its message; messages are matched by MPI's rules
-//     and numbered identically at both ends.
+//   - A receive that completes has all fragments of its message; messages are matched by MPI's
+//     rules and numbered identically at both ends.
 //   - A gate is opened only if it is closed and the hardware no longer caches its previous mapping.
 //
 // For both: a final state can be reached from every state, so there are no endless retries. In a
