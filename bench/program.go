@@ -27,13 +27,9 @@ func (p *ProgramRun) Run(ctx context.Context) (res *ProgramResult, err error) {
 	c := p.Config
 	const unit = 1 << 20
 	c.Sizes, c.buffers = []int{unit}, max(p.HeapBytes/unit, 1)
-	obs, err := newObservers(&c)
+	w, obs, err := openObserved(ctx, &c, drivers.CanSimulate)
 	if err != nil {
 		return nil, err
-	}
-	w, err := openWorld(ctx, c, obs.sink(), drivers.CanSimulate)
-	if err != nil {
-		return nil, causeOf(ctx, err)
 	}
 	defer func() { err = causeOf(ctx, errors.Join(err, w.close(), obs.close())) }()
 	if err := w.run(ctx, p.Body); err != nil {

@@ -36,13 +36,9 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 			return nil, err
 		}
 	}
-	obs, err := newObservers(&c)
+	w, obs, err := openObserved(ctx, &c, drivers.CanSimulate)
 	if err != nil {
 		return nil, err
-	}
-	w, err := openWorld(ctx, c, obs.sink(), drivers.CanSimulate)
-	if err != nil {
-		return nil, causeOf(ctx, err)
 	}
 	defer func() { w.failed(ctx, err); err = causeOf(ctx, errors.Join(err, w.close(), obs.close())) }()
 	res = newResult(w)
@@ -52,6 +48,16 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 		}
 	}
 	return res, errors.Join(w.finish(res), wl.checkVerified(&c, res))
+}
+
+// openObserved opens the world of a run with the observers that its configuration asks for.
+func openObserved(ctx context.Context, c *Config, needs drivers.Capabilities) (*World, *observers, error) {
+	obs, err := newObservers(c)
+	if err != nil {
+		return nil, nil, err
+	}
+	w, err := openWorld(ctx, *c, obs.sink(), needs)
+	return w, obs, causeOf(ctx, err)
 }
 
 // checkVerified fails a run that should have verified bytes and verified none.
@@ -190,13 +196,9 @@ func launchOn(ctx context.Context, c Config, buffers int, body func(*host.Rank) 
 	if err := c.Validate(); err != nil {
 		return nil, err
 	}
-	obs, err := newObservers(&c)
+	w, obs, err := openObserved(ctx, &c, needs)
 	if err != nil {
 		return nil, err
-	}
-	w, err := openWorld(ctx, c, obs.sink(), needs)
-	if err != nil {
-		return nil, causeOf(ctx, err)
 	}
 	defer func() { w.failed(ctx, err); err = causeOf(ctx, errors.Join(err, w.close(), obs.close())) }()
 	if err := w.run(ctx, body); err != nil {
