@@ -10,6 +10,7 @@ import (
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // given returns the first of some flags that the user has set, or "".
@@ -38,6 +39,14 @@ func checkSeeds(first int64, n int) error {
 		return misused("--seed %d --seeds %d: the last seed would be beyond %d", first, n, int64(math.MaxInt64))
 	}
 	return nil
+}
+
+// addFlow adds the flags of end-to-end flow control. Their defaults are what c has.
+func addFlow(fs *pflag.FlagSet, flow *string, c *velo.Config) {
+	fs.StringVar(flow, "flow", string(c.Flow), "end-to-end flow control: none, static or dynamic")
+	fs.IntVar(&c.Slots, "slots", c.Slots, "mailbox slots per peer, credit slots included")
+	fs.IntVar(&c.CreditSlots, "credit-slots", c.CreditSlots, "mailbox slots per peer that are reserved for credit packets")
+	fs.BoolVar(&c.Piggyback, "piggyback", c.Piggyback, "return credits in data packets with free space")
 }
 
 // checkFlow rejects flags of a flow control that is off.

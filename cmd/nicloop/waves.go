@@ -6,10 +6,19 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/spf13/cobra"
+	"github.com/spf13/pflag"
 )
 
 // lastCycles is the default number of cycles before a failure in its waves.
 const lastCycles = 20000
+
+// addWaveWindow adds the flags that select nodes and cycles of the waveforms.
+func (f *runFlags) addWaveWindow(fs *pflag.FlagSet) {
+	fs.IntSliceVar(&f.wavesNodes, "waves-node", nil, "nodes whose internal signals are in the waveforms (default: all)")
+	fs.Uint64Var(&f.wavesFrom, "waves-from", 0, "first cycle of the waveforms")
+	fs.Uint64Var(&f.wavesTo, "waves-to", uint64(drivers.Forever), "last cycle of the waveforms")
+	fs.Lookup("waves-to").DefValue = "the end"
+}
 
 // setWaves applies the flags of waveforms: of a window, or of the end of a failed run.
 func (f *runFlags) setWaves(cmd *cobra.Command, c *bench.Config) error {
