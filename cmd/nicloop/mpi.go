@@ -5,13 +5,13 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"strconv"
 	"strings"
 	"sync/atomic"
 	"time"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/nicloop/nicloop/host"
@@ -144,13 +144,13 @@ func (f *mpiFlags) run(cmd *cobra.Command, program []string) (err error) {
 	if err != nil {
 		return err
 	}
-	cache, err := os.UserCacheDir()
+	cache, err := build.ProgramCache("libfabric", "providers")
 	if err != nil {
-		return fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
+		return err
 	}
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	dir, err := libfabric.Build(ctx, filepath.Join(cache, "nicloop-libfabric"))
+	dir, err := libfabric.Build(ctx, cache)
 	if err != nil {
 		return err
 	}

@@ -15,6 +15,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/stretchr/testify/require"
 )
 
@@ -32,11 +33,11 @@ var mpiPrograms = sync.OnceValues(func() (dir string, err error) {
 	if err != nil {
 		return "", err
 	}
-	cache, err := os.UserCacheDir()
+	cache, err := build.ProgramCache("libfabric", "providers")
 	if err != nil {
 		return "", err
 	}
-	dir = filepath.Join(cache, "nicloop-libfabric", "tests")
+	dir = filepath.Join(cache, "tests")
 	if err := os.MkdirAll(dir, 0o755); err != nil {
 		return "", err
 	}

@@ -26,25 +26,47 @@ func openCache(tell func(what string)) (cache, error) {
 	if tell == nil {
 		tell = func(string) {}
 	}
-	base, err := os.UserCacheDir() // $XDG_CACHE_HOME, or ~/.cache
+	dir, err := userCache("models", "simulators")
 	if err != nil {
-		return cache{}, fmt.Errorf("%w: a folder for the cache of simulators: %w; set HOME or XDG_CACHE_HOME", drivers.ErrEnvironment, err)
+		return cache{}, err
 	}
-	c := cache{filepath.Join(base, "nicloop", "models"), tell}
+	c := cache{dir, tell}
 	if strings.ContainsAny(c.dir, "\t\n'$#") { // make and its shell would interpret them
 		return cache{}, fmt.Errorf("%w: a cache of simulators in %q: make cannot build in a directory whose path has a tab, a line break, ', $ or #; set XDG_CACHE_HOME to another",
 			drivers.ErrEnvironment, c.dir)
 	}
-	if err := os.MkdirAll(c.dir, 0o755); err != nil {
-		return cache{}, fmt.Errorf("cache of simulators: %w", err)
+	return c, makeOwn(c.dir, "simulators")
+}
+
+// ProgramCache returns the folder of the user's cache for programs and libraries of a kind that
+// nicloop builds and executes. It makes the folder.
+func ProgramCache(name, content string) (dir string, err error) {
+	if dir, err = userCache(name, content); err != nil {
+		return "", err
 	}
-	// Entries are executed as this user, so nobody else may write them.
-	for _, dir := range []string{filepath.Dir(c.dir), c.dir} {
-		if why := Foreign(dir); why != "" {
-			return cache{}, fmt.Errorf("%w: a cache of simulators that is safe to run: %s %s; repair that, or set XDG_CACHE_HOME", drivers.ErrEnvironment, dir, why)
+	return dir, makeOwn(dir, content)
+}
+
+func userCache(name, content string) (dir string, err error) {
+	base, err := os.UserCacheDir() // $XDG_CACHE_HOME, or ~/.cache
+	if err != nil {
+		return "", fmt.Errorf("%w: a folder for the cache of %s: %w; set HOME or XDG_CACHE_HOME", drivers.ErrEnvironment, content, err)
+	}
+	return filepath.Join(base, "nicloop", name), nil
+}
+
+// makeOwn makes the folder of a cache. Its entries are executed as this user, so nobody else may
+// write them.
+func makeOwn(dir, content string) error {
+	if err := os.MkdirAll(dir, 0o755); err != nil {
+		return fmt.Errorf("cache of %s: %w", content, err)
+	}
+	for _, d := range []string{filepath.Dir(dir), dir} {
+		if why := Foreign(d); why != "" {
+			return fmt.Errorf("%w: a cache of %s that is safe to run: %s %s; repair that, or set XDG_CACHE_HOME", drivers.ErrEnvironment, content, d, why)
 		}
 	}
-	return c, nil
+	return nil
 }
 
 func (c cache) path(hash string) string { return filepath.Join(c.dir, hash) }

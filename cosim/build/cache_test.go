@@ -216,3 +216,14 @@ func TestCacheInAPathWithSpaces(t *testing.T) {
 	require.NoError(t, newBuildLog(filepath.Join(dir, "log")).make(t.Context(), dir, tools, &report{}, "all"))
 	require.FileExists(t, filepath.Join(dir, "built"))
 }
+
+// A library that others could have written is not executed either.
+func TestProgramCacheOfOthers(t *testing.T) {
+	t.Setenv("XDG_CACHE_HOME", t.TempDir())
+	dir, err := ProgramCache("libraries", "libraries")
+	require.NoError(t, err)
+	require.NoError(t, os.Chmod(dir, 0o777))
+	_, err = ProgramCache("libraries", "libraries")
+	require.ErrorIs(t, err, drivers.ErrEnvironment)
+	require.ErrorContains(t, err, "a cache of libraries that is safe to run: "+dir+" may be written by others (mode 0777)")
+}
