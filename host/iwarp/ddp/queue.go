@@ -208,6 +208,16 @@ func (q *Queue) Deliver() (m Message, ok bool) {
 	return m, true
 }
 
+// Incomplete reports whether a message has begun that is not complete.
+func (q *Queue) Incomplete() bool {
+	for i := range q.n {
+		if s := q.at(i); s.begun && !s.complete {
+			return true
+		}
+	}
+	return false
+}
+
 // Flush removes the oldest buffer without a message, for a stream that has failed.
 func (q *Queue) Flush() (b Buffer, ok bool) {
 	if q.n == 0 {

@@ -42,11 +42,14 @@ type Sender struct {
 	position int // in the stream since the start-up phase, modulo markerPeriod
 }
 
-// Append appends the FPDU of the ULPDU that consists of header and payload. It does not allocate if
-// b has the capacity.
-func (s *Sender) Append(b, header, payload []byte) []byte {
+// Append appends the FPDU of the ULPDU that consists of a header and pieces of payload. It does not
+// allocate if b has the capacity.
+func (s *Sender) Append(b, header []byte, payload ...[]byte) []byte {
 	start := len(b)
-	length := len(header) + len(payload)
+	length := len(header)
+	for _, p := range payload {
+		length += len(p)
+	}
 	if length > 0xffff {
 		panic("mpa: ULPDU longer than its 16-bit length field")
 	}
@@ -57,7 +60,9 @@ func (s *Sender) Append(b, header, payload []byte) []byte {
 	head := [headBytes]byte{byte(length >> 8), byte(length)}
 	w.write(head[:])
 	w.write(header)
-	w.write(payload)
+	for _, p := range payload {
+		w.write(p)
+	}
 	var zero [3]byte
 	w.write(zero[:padding(length)])
 	w.mark()

@@ -1,0 +1,487 @@
+package rdmap
+
+import (
+	"bytes"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/nicloop/nicloop/host/iwarp/ddp"
+	"github.com/nicloop/nicloop/host/iwarp/mpa"
+	"github.com/nicloop/nicloop/host/iwarp/term"
+)
+
+// end is one end of a connection: a stream over MPA.
+type end struct {
+	*Stream
+	memory *ddp.Table
+	tx     mpa.Sender
+	rx     mpa.Receiver
+	wire   []byte // bytes to the peer
+	sent   int    // segments
+}
+
+const domain = 5
+
+func newEnd(change func(*Config)) *end {
+	e := &end{memory: &ddp.Table{}, tx: mpa.Sender{CRC: true}, rx: mpa.Receiver{CRC: true}}
+	c := Config{Memory: e.memory, Domain: domain, Limit: 200, Sends: 16, Receives: 16, IRD: 2, ORD: 2}
+	if change != nil {
+		change(&c)
+	}
+	e.Stream = NewStream(c)
+	return e
+}
+
+// transmit frames at most n segments.
+func (e *end) transmit(n int) bool {
+	any := false
+	for range n {
+		header, payload, ok := e.Next()
+		if !ok {
+			return any
+		}
+		e.wire = e.tx.Append(e.wire, header, payload...)
+		e.Accepted()
+		e.sent++
+		any = true
+	}
+	return any
+}
+
+// receive passes the bytes of the peer to the stream.
+func (e *end) receive(peer *end) error {
+	for {
+		ulpdu, used, err := e.rx.Next(peer.wire)
+		if err != nil {
+			e.Fail(err.(term.Code))
+			return err
+		}
+		if used == 0 {
+			return nil
+		}
+		err = e.Receive(ulpdu)
+		peer.wire = peer.wire[:copy(peer.wire, peer.wire[used:])]
+		if err != nil {
+			return err
+		}
+	}
+}
+
+func (e *end) region(rights ddp.Rights, size int) (uint32, []byte) {
+	data := make([]byte, size)
+	stag, _ := e.memory.Register(domain, rights, 0x1000, data)
+	return stag, data
+}
+
+// exchange runs both ends until neither has anything to send.
+func exchange(a, b *end) error {
+	for a.transmit(3) || b.transmit(3) || len(a.wire)+len(b.wire) > 0 {
+		if err := errors.Join(b.receive(a), a.receive(b)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func poll(t *testing.T, e *end) Completion {
+	t.Helper()
+	c, ok := e.Poll()
+	if !ok {
+		t.Fatal("no completion")
+	}
+	return c
+}
+
+func TestSendVariants(t *testing.T) {
+	a, b := newEnd(nil), newEnd(nil)
+	for i, o := range []Opcode{Send, SendInvalidate, SendSE, SendSEInvalidate, Immediate, ImmediateSE} {
+		stag, _ := b.region(ddp.RemoteRead, 8)
+		size := []int{0, 1, 700, 300, 8, 8}[i]
+		data := bytes.Repeat([]byte{byte(i + 1)}, size)
+		buffer := make([]byte, 700)
+		if err := b.PostReceive(ddp.Buffer{ID: 100, Pieces: [][]byte{buffer[:3], buffer[3:]}}); err != nil {
+			t.Fatal(err)
+		}
+		if err := a.PostSend(Work{ID: 7, Opcode: o, Pieces: [][]byte{data[:size/3], data[size/3:]}, Invalidate: stag}); err != nil {
+			t.Fatalf("%v: %v", o, err)
+		}
+		if err := exchange(a, b); err != nil {
+			t.Fatalf("%v: %v", o, err)
+		}
+		if c := poll(t, a); c != (Completion{ID: 7, Opcode: o, Length: size}) {
+			t.Errorf("%v: %+v", o, c)
+		}
+		c := poll(t, b)
+		want := Completion{ID: 100, Receive: true, Opcode: o, Length: size}
+		if o.Invalidates() {
+			want.Invalidated = stag
+		}
+		if c != want || !bytes.Equal(buffer[:size], data) {
+			t.Errorf("%v: %+v, expected %+v", o, c, want)
+		}
+		_, v := b.memory.Access(stag, domain, 0x1000, 1, ddp.RemoteRead)
+		if o.Invalidates() != (v == ddp.InvalidSTag) {
+			t.Errorf("%v: access afterwards: violation %d", o, v)
+		}
+	}
+}
+
+// TestRandomWork mixes Sends, Writes and Reads in both directions, and checks contents and the
+// order of completions.
+func TestRandomWork(t *testing.T) {
+	for seed := range uint64(30) {
+		r := rand.New(rand.NewPCG(seed, 4))
+		ends := [2]*end{newEnd(nil), newEnd(nil)}
+		var stags [2]uint32
+		var memory [2][]byte
+		for i, e := range ends {
+			stags[i], memory[i] = e.region(ddp.LocalWrite|ddp.RemoteRead|ddp.RemoteWrite, 1<<20)
+			for j := range memory[i] {
+				memory[i][j] = byte(r.Uint32())
+			}
+		}
+		const each = 60
+		type expectation struct{ check func() bool }
+		var posted, done [2]int
+		var checks [2][]expectation
+		var got, sent [2][][]byte
+		for rounds := 0; done[0] < each || done[1] < each; rounds++ {
+			if rounds > 100000 {
+				t.Fatalf("seed %d: no progress: %v of %v", seed, done, posted)
+			}
+			for i, e := range ends {
+				peer := ends[1-i]
+				if sends, _ := e.Outstanding(); sends < 16 && posted[i] < each && r.IntN(2) == 0 {
+					// Every operation has 8 KB of its own in both memories.
+					size, at := r.IntN(4)*r.IntN(700), posted[i]*8192+i*(1<<19)
+					w := Work{ID: uint64(posted[i]), RemoteSTag: stags[1-i], RemoteTO: 0x1000 + uint64(at)}
+					var x expectation
+					local, remote := memory[i][at:at+size], memory[1-i][at:at+size]
+					switch r.IntN(3) {
+					case 0:
+						w.Opcode, w.Pieces = Write, [][]byte{local[:size/2], local[size/2:]}
+						x.check = func() bool { return true } // verified at the end
+					case 1:
+						want := bytes.Clone(remote)
+						w.Opcode, w.LocalSTag, w.LocalTO, w.Length = ReadRequest, stags[i], 0x1000+uint64(at), size
+						x.check = func() bool { return bytes.Equal(local, want) }
+					default:
+						w.Opcode, w.Pieces = Send, [][]byte{local}
+						buffer := make([]byte, size)
+						if peer.PostReceive(ddp.Buffer{ID: uint64(len(got[1-i])), Pieces: [][]byte{buffer}}) != nil {
+							continue
+						}
+						got[1-i], sent[i] = append(got[1-i], buffer), append(sent[i], local)
+						x.check = func() bool { return true }
+					}
+					if err := e.PostSend(w); err != nil {
+						t.Fatal(err)
+					}
+					posted[i]++
+					checks[i] = append(checks[i], x)
+				}
+				e.transmit(r.IntN(3))
+				if err := peer.receive(e); err != nil {
+					t.Fatalf("seed %d: %v", seed, err)
+				}
+				for {
+					c, ok := e.Poll()
+					if !ok {
+						break
+					}
+					if c.Status != StatusSuccess {
+						t.Fatalf("seed %d: %+v", seed, c)
+					}
+					if c.Receive {
+						continue
+					}
+					if c.ID != uint64(done[i]) || !checks[i][done[i]].check() {
+						t.Fatalf("seed %d: end %d: completion %+v, expected ID %d", seed, i, c, done[i])
+					}
+					done[i]++
+				}
+			}
+		}
+		if err := exchange(ends[0], ends[1]); err != nil {
+			t.Fatal(err)
+		}
+		for i := range ends {
+			for j := range sent[i] {
+				if !bytes.Equal(sent[i][j], got[1-i][j]) {
+					t.Fatalf("seed %d: message %d of end %d differs", seed, j, i)
+				}
+			}
+		}
+	}
+}
+
+// TestWrite: a Write is placed before a later Send is delivered; empty Writes need no valid STag.
+func TestWrite(t *testing.T) {
+	a, b := newEnd(nil), newEnd(nil)
+	stag, data := b.region(ddp.RemoteWrite, 1000)
+	_ = b.PostReceive(ddp.Buffer{})
+	source := bytes.Repeat([]byte("abc"), 300)
+	for _, w := range []Work{
+		{Opcode: Write, RemoteSTag: stag, RemoteTO: 0x1000 + 100, Pieces: [][]byte{source}},
+		{Opcode: Write, RemoteSTag: 12345},
+		{Opcode: Send},
+	} {
+		if err := a.PostSend(w); err != nil {
+			t.Fatal(err)
+		}
+	}
+	if err := exchange(a, b); err != nil {
+		t.Fatal(err)
+	}
+	if !bytes.Equal(data[100:], source) || poll(t, b).Opcode != Send {
+		t.Error("the data of the Write differ")
+	}
+}
+
+// TestORD: no more Reads are outstanding than ORD, and later work waits behind them.
+func TestORD(t *testing.T) {
+	a, b := newEnd(nil), newEnd(nil)
+	sink, _ := a.region(ddp.LocalWrite, 100)
+	source, _ := b.region(ddp.RemoteRead, 100)
+	_ = b.PostReceive(ddp.Buffer{})
+	for range 3 {
+		_ = a.PostSend(Work{Opcode: ReadRequest, LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: source, RemoteTO: 0x1000, Length: 100})
+	}
+	_ = a.PostSend(Work{Opcode: Send})
+	a.transmit(10)
+	if a.sent != 2 {
+		t.Errorf("%d segments were sent with ORD 2", a.sent)
+	}
+	if err := exchange(a, b); err != nil {
+		t.Fatal(err)
+	}
+	for i := range 4 {
+		if c := poll(t, a); c.Status != StatusSuccess || (i < 3) != (c.Opcode == ReadRequest) {
+			t.Errorf("completion %d: %+v", i, c)
+		}
+	}
+}
+
+// TestRemoteErrors provokes errors with a well-formed MPA stream and checks the code at both ends.
+func TestRemoteErrors(t *testing.T) {
+	untagged := func(o Opcode, qn, msn, mo uint32, n int) []byte {
+		h := ddp.Header{Last: true, Control: Control(o), QN: qn, MSN: msn, MO: mo}
+		return append(h.Append(nil), make([]byte, n)...)
+	}
+	tagged := func(o Opcode, stag uint32, to uint64, n int) []byte {
+		h := ddp.Header{Tagged: true, Last: true, Control: Control(o), STag: stag, TO: to}
+		return append(h.Append(nil), make([]byte, n)...)
+	}
+	read := func(r Read) []byte {
+		h := ddp.Header{Last: true, Control: Control(ReadRequest), QN: QueueRead, MSN: 1}
+		return r.Append(h.Append(nil))
+	}
+	change := func(b []byte, at int, value byte) []byte { b[at] = value; return b }
+	const max = ^uint64(0)
+	for _, c := range []struct {
+		name string
+		make func(rw, other, readOnly uint32) []byte
+		want term.Code
+	}{
+		{"RFC 5041, 7.2: STag", func(rw, _, _ uint32) []byte { return tagged(Write, rw+1, 0x1000, 1) }, term.TaggedInvalidSTag},
+		{"RFC 5041, 7.2: bounds", func(rw, _, _ uint32) []byte { return tagged(Write, rw, 0x1000+64, 1) }, term.TaggedBaseBounds},
+		{"RFC 5041, 7.2: association", func(_, o, _ uint32) []byte { return tagged(Write, o, 0x1000, 1) }, term.TaggedNotAssociated},
+		{"RFC 5041, 7.2: TO wrap", func(rw, _, _ uint32) []byte { return tagged(Write, rw, max, 2) }, term.TaggedTOWrap},
+		{"RFC 5041, 7.2: tagged version", func(rw, _, _ uint32) []byte { return change(tagged(Write, rw, 0x1000, 1), 0, 0xc2) }, term.TaggedVersion},
+		{"RFC 5041, 7.2: QN", func(_, _, _ uint32) []byte { return untagged(Send, 3, 1, 0, 1) }, term.UntaggedInvalidQN},
+		{"RFC 5041, 7.2: no buffer", func(_, _, _ uint32) []byte { return untagged(Send, 0, 1, 0, 1) }, 0},
+		{"RFC 5041, 7.2: MSN", func(_, _, _ uint32) []byte { return untagged(Send, 0, 2, 0, 1) }, term.UntaggedMSNRange},
+		{"RFC 5041, 7.2: MO", func(_, _, _ uint32) []byte { return untagged(Send, 0, 1, 4, 1) }, term.UntaggedInvalidMO},
+		{"RFC 5041, 7.2: too long", func(_, _, _ uint32) []byte { return untagged(Send, 0, 1, 0, 9) }, term.UntaggedMessageLarge},
+		{"RFC 5041, 7.2: untagged version", func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 0, 0x40) }, term.UntaggedVersion},
+		{"RFC 5040, 4.8: STag of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw + 1, SourceTO: 0x1000, Length: 1}) }, term.InvalidSTag},
+		{"RFC 5040, 4.8: bounds of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw, SourceTO: 0x1000, Length: 65}) }, term.BaseBounds},
+		{"RFC 5040, 4.8: rights of a Write", func(_, _, ro uint32) []byte { return tagged(Write, ro, 0x1000, 1) }, term.AccessRights},
+		{"RFC 5040, 4.8: association of a Read", func(_, o, _ uint32) []byte { return read(Read{SourceSTag: o, SourceTO: 0x1000, Length: 1}) }, term.STagNotAssociated},
+		{"RFC 5040, 4.8: TO wrap of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw, SourceTO: max, Length: 2}) }, term.TOWrap},
+		{"RFC 5040, 4.8: version", func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 1, 0x83) }, term.InvalidVersion},
+		{"RFC 5040, 4.8: opcode", func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 1, 0x4c) }, term.UnexpectedOpcode},
+		{"RFC 5040, 4.8: response without a request", func(rw, _, _ uint32) []byte { return tagged(ReadResponse, rw, 0x1000, 1) }, term.UnexpectedOpcode},
+		{"RFC 5040, 4.8: STag that does not exist", func(_, _, _ uint32) []byte { return change(untagged(SendInvalidate, 0, 1, 0, 1), 4, 9) }, term.InvalidateFailed},
+		{"RFC 5040, 4.8: STag of another domain", func(_, o, _ uint32) []byte {
+			h := ddp.Header{Last: true, Control: Control(SendInvalidate), MSN: 1, Reserved: o}
+			return h.Append(nil)
+		}, term.ProtectNotInvalidated},
+		{"RFC 5040, 5.1: length of a Read Request", func(_, _, _ uint32) []byte { return untagged(ReadRequest, 1, 1, 0, 20) }, term.CatastrophicStream},
+		{"RFC 7306, 6: length of immediate data", func(_, _, _ uint32) []byte { return untagged(Immediate, 0, 1, 0, 7) }, term.CatastrophicStream},
+		{"segment shorter than its header", func(_, _, _ uint32) []byte { return []byte{0x41, 0x43, 0} }, term.MarkerMismatch},
+	} {
+		a, b := newEnd(nil), newEnd(nil)
+		rw, _ := b.region(ddp.RemoteRead|ddp.RemoteWrite, 64)
+		readOnly, _ := b.region(ddp.RemoteRead, 64)
+		other, _ := b.memory.Register(domain+1, ddp.RemoteRead|ddp.RemoteWrite, 0x1000, make([]byte, 64))
+		if c.want == 0 {
+			c.want = term.UntaggedNoBuffer
+		} else if err := b.PostReceive(ddp.Buffer{ID: 1, Pieces: [][]byte{make([]byte, 8)}}); err != nil {
+			t.Fatal(err)
+		}
+		_ = a.PostReceive(ddp.Buffer{ID: 2})
+		segment := c.make(rw, other, readOnly)
+		a.wire = a.tx.Append(a.wire, segment)
+		if err := b.receive(a); !errors.Is(err, c.want) || b.State() != Terminating {
+			t.Errorf("%s: %v in state %d, expected %v", c.name, err, b.State(), c.want)
+			continue
+		}
+		if err := exchange(a, b); err != nil {
+			t.Errorf("%s: %v", c.name, err)
+		}
+		r := a.Remote()
+		if a.State() != Closed || b.State() != Closed || !errors.Is(a.Err(), c.want) || r.Code != c.want {
+			t.Errorf("%s: states %d and %d, %v, %+v", c.name, a.State(), b.State(), a.Err(), r)
+		}
+		if c.want.Layer() != term.LayerLLP && (int(r.Length) != len(segment) || !bytes.HasPrefix(segment, r.Header) || len(r.Header) < 14) {
+			t.Errorf("%s: report %+v of a segment of %d bytes", c.name, r, len(segment))
+		}
+		if c := poll(t, a); c.ID != 2 || c.Status != StatusFlushed {
+			t.Errorf("receive of the peer: %+v", c)
+		}
+		if a.PostSend(Work{Opcode: Send}) == nil || b.PostReceive(ddp.Buffer{}) == nil {
+			t.Errorf("%s: work was accepted after the end", c.name)
+		}
+	}
+}
+
+// TestLowerLayerErrors: RFC 5044, section 8. A CRC error is reported, a lost stream cannot be.
+func TestLowerLayerErrors(t *testing.T) {
+	a, b := newEnd(nil), newEnd(nil)
+	_ = a.PostSend(Work{ID: 3, Opcode: Send, Pieces: [][]byte{make([]byte, 50)}})
+	_ = a.PostSend(Work{ID: 4, Opcode: Send})
+	a.transmit(1)
+	a.wire[30] ^= 1
+	if err := b.receive(a); !errors.Is(err, term.CRCMismatch) {
+		t.Fatal(err)
+	}
+	b.transmit(5)
+	if err := a.receive(b); err != nil {
+		t.Fatal(err)
+	}
+	if r := a.Remote(); r.Code != term.CRCMismatch || r.HasLength || !errors.Is(a.Err(), term.CRCMismatch) {
+		t.Errorf("%+v, %v", r, a.Err())
+	}
+	if c := poll(t, a); c.ID != 3 || c.Status != StatusSuccess {
+		t.Errorf("a Send that was accepted: %+v", c)
+	}
+	if c := poll(t, a); c.ID != 4 || c.Status != StatusFlushed {
+		t.Errorf("a Send that was not sent: %+v", c)
+	}
+	a = newEnd(nil)
+	a.Fail(term.StreamLost)
+	if a.State() != Closed || a.transmit(1) {
+		t.Error("a Terminate message cannot be sent over a lost connection")
+	}
+}
+
+func TestClose(t *testing.T) {
+	a := newEnd(nil)
+	a.Close()
+	if a.State() != Closed || a.Err() != nil {
+		t.Errorf("orderly: %v", a.Err())
+	}
+	a = newEnd(nil)
+	sink, _ := a.region(ddp.LocalWrite, 10)
+	_ = a.PostSend(Work{Opcode: ReadRequest, LocalSTag: sink, LocalTO: 0x1000, Length: 10})
+	a.transmit(1)
+	a.Close()
+	if !errors.Is(a.Err(), term.StreamLost) || poll(t, a).Status != StatusFlushed {
+		t.Errorf("with an outstanding Read: %v", a.Err())
+	}
+}
+
+// TestBothEndsFail: each end sends one Terminate message and none answers the other.
+func TestBothEndsFail(t *testing.T) {
+	a, b := newEnd(nil), newEnd(nil)
+	a.Fail(term.CatastrophicStream)
+	b.Fail(term.CatastrophicGlobal)
+	if err := exchange(a, b); err != nil {
+		t.Fatal(err)
+	}
+	if a.sent != 1 || b.sent != 1 || a.State() != Closed || b.State() != Closed {
+		t.Errorf("%d and %d segments, states %d and %d", a.sent, b.sent, a.State(), b.State())
+	}
+}
+
+func TestPostErrors(t *testing.T) {
+	e := newEnd(func(c *Config) { c.Sends, c.Receives = 1, 1 })
+	sink, _ := e.region(ddp.RemoteRead, 10)
+	for _, w := range []Work{
+		{Opcode: Terminate}, {Opcode: ReadResponse}, {Opcode: 12}, {Opcode: Immediate, Pieces: [][]byte{{1}}},
+		{Opcode: ReadRequest, LocalSTag: sink, LocalTO: 0x1000, Length: 10}, // no right LocalWrite
+		{Opcode: ReadRequest, Length: -1},
+	} {
+		if err := e.PostSend(w); !errors.Is(err, ErrBadWork) {
+			t.Errorf("%v: %v", w.Opcode, err)
+		}
+	}
+	if e.PostSend(Work{Opcode: Send}) != nil || !errors.Is(e.PostSend(Work{Opcode: Send}), ErrQueueFull) {
+		t.Error("depth of the send queue")
+	}
+	if e.PostReceive(ddp.Buffer{}) != nil || !errors.Is(e.PostReceive(ddp.Buffer{}), ErrQueueFull) {
+		t.Error("depth of the receive queue")
+	}
+}
+
+func TestNoAllocations(t *testing.T) {
+	a, b := newEnd(nil), newEnd(nil)
+	sink, _ := a.region(ddp.LocalWrite, 1000)
+	both, _ := b.region(ddp.RemoteRead|ddp.RemoteWrite, 1000)
+	pieces := [][]byte{make([]byte, 900)}
+	buffer := ddp.Buffer{Pieces: [][]byte{make([]byte, 1000)}}
+	a.wire, b.wire = make([]byte, 0, 1<<16), make([]byte, 0, 1<<16)
+	if n := testing.AllocsPerRun(100, func() {
+		_ = b.PostReceive(buffer)
+		_ = a.PostSend(Work{Opcode: Send, Pieces: pieces})
+		_ = a.PostSend(Work{Opcode: Write, RemoteSTag: both, RemoteTO: 0x1000, Pieces: pieces})
+		_ = a.PostSend(Work{Opcode: ReadRequest, LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: both, RemoteTO: 0x1000, Length: 1000})
+		if err := exchange(a, b); err != nil {
+			t.Fatal(err)
+		}
+		for range 3 {
+			if c, ok := a.Poll(); !ok || c.Status != StatusSuccess {
+				t.Fatal(c)
+			}
+		}
+		if _, ok := b.Poll(); !ok {
+			t.Fatal("no receive")
+		}
+	}); n != 0 {
+		t.Errorf("%v allocations per round", n)
+	}
+}
+
+// FuzzStream passes arbitrary ULPDUs. Whatever arrives, the stream must not panic, must end after
+// an error with exactly one Terminate message, and must complete everything that was posted.
+func FuzzStream(f *testing.F) {
+	h := ddp.Header{Last: true, Control: Control(Send), MSN: 1}
+	f.Add(append(h.Append(nil), "hello"...), []byte{})
+	h = ddp.Header{Last: true, Control: Control(ReadRequest), QN: 1, MSN: 1}
+	f.Add((&Read{SourceSTag: 0x101, SourceTO: 0x1000, Length: 20}).Append(h.Append(nil)), []byte("\xc1\x40\x00\x00\x01\x01\x00\x00\x00\x00\x00\x00\x10\x00x"))
+	f.Fuzz(func(t *testing.T, first, second []byte) {
+		e := newEnd(nil)
+		e.region(ddp.RemoteRead|ddp.RemoteWrite|ddp.LocalWrite, 64)
+		_ = e.PostReceive(ddp.Buffer{Pieces: [][]byte{make([]byte, 30)}})
+		_ = e.PostSend(Work{Opcode: ReadRequest, LocalSTag: 0x101, LocalTO: 0x1000, Length: 16})
+		e.transmit(1)
+		before := e.sent
+		failed := e.Receive(first) != nil
+		failed = e.Receive(second) != nil || failed
+		e.transmit(20)
+		if failed && (e.sent != before+1 || e.State() != Closed) {
+			t.Fatalf("%d segments after an error, state %d", e.sent-before, e.State())
+		}
+		e.Close()
+		for n := 0; ; n++ {
+			if _, ok := e.Poll(); !ok {
+				if n != 2 {
+					t.Fatalf("%d completions, expected 2", n)
+				}
+				return
+			}
+		}
+	})
+}
