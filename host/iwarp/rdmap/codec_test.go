@@ -103,7 +103,8 @@ func TestReportBytes(t *testing.T) {
 	} {
 		b, _ := hex.DecodeString(bytesOfSIW)
 		got, err := ParseReport(b)
-		if err != nil || got.Code != want || !got.Swapped || got.HasLength != (len(b) > 4) {
+		if err != nil || got.Code != want || !got.Swapped || got.HasLength != (len(b) > 4) ||
+			len(b) > 4 && !bytes.Equal(got.Header, b[6:]) {
 			t.Errorf("siw's %s: %+v, %v, expected %v", bytesOfSIW, got, err, want)
 		}
 	}

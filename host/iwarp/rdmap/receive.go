@@ -26,7 +26,7 @@ func (s *Stream) Receive(ulpdu []byte) error {
 // receiveLate handles two ends that detect errors at the same time: the second Terminate message
 // is recorded, but not answered.
 func (s *Stream) receiveLate(h ddp.Header, payload []byte, err error) {
-	if err != nil || s.state == Closed {
+	if err != nil {
 		return
 	}
 	if o, err := ParseControl(h); err == nil && o == Terminate {

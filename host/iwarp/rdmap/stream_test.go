@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/nicloop/nicloop/host/iwarp/ddp"
@@ -146,6 +147,7 @@ func TestRandomWork(t *testing.T) {
 		var posted, done [2]int
 		var checks [2][]expectation
 		var got, sent [2][][]byte
+		var written []func() bool
 		for rounds := 0; done[0] < each || done[1] < each; rounds++ {
 			if rounds > 100000 {
 				t.Fatalf("seed %d: no progress: %v of %v", seed, done, posted)
@@ -161,7 +163,8 @@ func TestRandomWork(t *testing.T) {
 					switch r.IntN(3) {
 					case 0:
 						w.Opcode, w.Pieces = Write, [][]byte{local[:size/2], local[size/2:]}
-						x.check = func() bool { return true } // verified at the end
+						x.check = func() bool { return true }
+						written = append(written, func() bool { return bytes.Equal(local, remote) })
 					case 1:
 						want := bytes.Clone(remote)
 						w.Opcode, w.LocalSTag, w.LocalTO, w.Length = ReadRequest, stags[i], 0x1000+uint64(at), size
@@ -205,6 +208,11 @@ func TestRandomWork(t *testing.T) {
 		}
 		if err := exchange(ends[0], ends[1]); err != nil {
 			t.Fatal(err)
+		}
+		for i, same := range written {
+			if !same() {
+				t.Fatalf("seed %d: the data of Write %d differ", seed, i)
+			}
 		}
 		for i := range ends {
 			for j := range sent[i] {
@@ -263,6 +271,33 @@ func TestORD(t *testing.T) {
 	}
 }
 
+// TestTurns: responses and work requests take turns, whichever of the two never ends.
+func TestTurns(t *testing.T) {
+	a, b := newEnd(nil), newEnd(nil)
+	sink, _ := a.region(ddp.LocalWrite, 8)
+	source, _ := b.region(ddp.RemoteRead, 8)
+	for range 2 {
+		_ = a.PostSend(Work{Opcode: ReadRequest, LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: source, RemoteTO: 0x1000, Length: 8})
+		_ = b.PostSend(Work{Opcode: Write})
+	}
+	a.transmit(2)
+	if err := b.receive(a); err != nil {
+		t.Fatal(err)
+	}
+	var order []Opcode
+	for {
+		header, _, ok := b.Next()
+		if !ok {
+			break
+		}
+		order = append(order, Opcode(header[1]&opcodeMask))
+		b.Accepted()
+	}
+	if want := []Opcode{ReadResponse, Write, ReadResponse, Write}; !slices.Equal(order, want) {
+		t.Errorf("%v, expected %v", order, want)
+	}
+}
+
 // TestRemoteErrors provokes errors with a well-formed MPA stream and checks the code at both ends.
 func TestRemoteErrors(t *testing.T) {
 	untagged := func(o Opcode, qn, msn, mo uint32, n int) []byte {
@@ -298,6 +333,7 @@ func TestRemoteErrors(t *testing.T) {
 		{"RFC 5040, 4.8: STag of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw + 1, SourceTO: 0x1000, Length: 1}) }, term.InvalidSTag},
 		{"RFC 5040, 4.8: bounds of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw, SourceTO: 0x1000, Length: 65}) }, term.BaseBounds},
 		{"RFC 5040, 4.8: rights of a Write", func(_, _, ro uint32) []byte { return tagged(Write, ro, 0x1000, 1) }, term.AccessRights},
+		{"RFC 5040, 4.8: rights of a Read", func(_, _, _ uint32) []byte { return read(Read{SourceSTag: 0x301, SourceTO: 0x1000, Length: 1}) }, term.AccessRights},
 		{"RFC 5040, 4.8: association of a Read", func(_, o, _ uint32) []byte { return read(Read{SourceSTag: o, SourceTO: 0x1000, Length: 1}) }, term.STagNotAssociated},
 		{"RFC 5040, 4.8: TO wrap of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw, SourceTO: max, Length: 2}) }, term.TOWrap},
 		{"RFC 5040, 4.8: version", func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 1, 0x83) }, term.InvalidVersion},
@@ -315,6 +351,7 @@ func TestRemoteErrors(t *testing.T) {
 		a, b := newEnd(nil), newEnd(nil)
 		rw, _ := b.region(ddp.RemoteRead|ddp.RemoteWrite, 64)
 		readOnly, _ := b.region(ddp.RemoteRead, 64)
+		b.region(ddp.RemoteWrite, 64) // STag 0x301
 		other, _ := b.memory.Register(domain+1, ddp.RemoteRead|ddp.RemoteWrite, 0x1000, make([]byte, 64))
 		if c.want == 0 {
 			c.want = term.UntaggedNoBuffer
@@ -401,7 +438,11 @@ func TestBothEndsFail(t *testing.T) {
 	if err := exchange(a, b); err != nil {
 		t.Fatal(err)
 	}
-	if a.sent != 1 || b.sent != 1 || a.State() != Closed || b.State() != Closed {
+	a.Fail(term.CRCMismatch)
+	if !errors.Is(a.Err(), term.CatastrophicStream) || a.Remote().Code != term.CatastrophicGlobal {
+		t.Errorf("error %v, the peer's %v", a.Err(), a.Remote().Code)
+	}
+	if a.sent != 1 || b.sent != 1 || a.transmit(1) || a.State() != Closed || b.State() != Closed {
 		t.Errorf("%d and %d segments, states %d and %d", a.sent, b.sent, a.State(), b.State())
 	}
 }
