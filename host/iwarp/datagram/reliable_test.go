@@ -395,3 +395,65 @@ func FuzzReceive(f *testing.F) {
 		}
 	})
 }
+
+// headerOf returns a datagram header with an acknowledgement.
+func headerOf(kind, distance byte, epoch, seq, peerEpoch, expected uint32) []byte {
+	b := []byte{kind, 1, distance, 0}
+	for _, w := range []uint32{epoch, seq, peerEpoch, expected, 0} {
+		b = binary.BigEndian.AppendUint32(b, w)
+	}
+	return b
+}
+
+// TestStaleDatagrams: datagrams that were delayed beyond a restart must neither complete messages of
+// the new incarnation nor stop a stream.
+func TestStaleDatagrams(t *testing.T) {
+	n := &network{r: rand.New(rand.NewPCG(1, 1))}
+	a := n.open(0, 2)
+	_ = a.Send(address(1), 0, []byte("x"), nil)
+	a.Next(0)
+	_ = a.Receive(address(1), headerOf(kindAck, 0, 1, 0, 1, 1), 0)
+	if _, ok := a.Poll(); ok {
+		t.Error("an acknowledgement for a former incarnation completed a message")
+	}
+	_ = a.Receive(address(1), headerOf(kindAck, 0, 1, 0, 2, 1), 0)
+	if _, ok := a.Poll(); !ok {
+		t.Error("an acknowledgement for this incarnation did not complete the message")
+	}
+	// A new receiver first sees message 3, which was delayed, and then that 57 is the oldest one.
+	for _, seq := range []uint32{3, 57} {
+		_ = a.Receive(address(2), append(headerOf(kindData, 0, 9, seq, 0, 0), byte(seq)), 0)
+	}
+	if got := a.got[address(2)]; len(got) != 2 || got[1] != "9" {
+		t.Errorf("delivered %q", got)
+	}
+}
+
+// TestLostAcknowledgement: a repetition shows that an acknowledgement was lost, so the next one must
+// not wait for data to ride on.
+func TestLostAcknowledgement(t *testing.T) {
+	n := &network{r: rand.New(rand.NewPCG(1, 1))}
+	a := n.open(0, 1)
+	data := headerOf(kindData, 0, 1, 0, 0, 0)
+	_ = a.Receive(address(1), data, 0)
+	if _, _, _, _, ok := a.Next(0); ok {
+		t.Error("the first acknowledgement did not wait")
+	}
+	_ = a.Receive(address(1), data, 0)
+	if _, header, _, _, ok := a.Next(0); !ok || header[0] != kindAck {
+		t.Error("the repetition was not acknowledged at once")
+	}
+}
+
+// TestBackoff: the timeout doubles with every repetition.
+func TestBackoff(t *testing.T) {
+	n := &network{r: rand.New(rand.NewPCG(1, 1)), f: faults{loss: 100}}
+	a := n.open(0, 1)
+	a.config.Attempts = 5
+	_ = a.Send(address(1), 0, nil, nil)
+	for n.step() {
+	}
+	if want := 155 * time.Millisecond; n.now < want || n.now > want+time.Millisecond { // 5 (1+2+4+8+16)
+		t.Errorf("gave up after %v, expected %v", n.now, want)
+	}
+}
