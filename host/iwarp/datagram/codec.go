@@ -28,6 +28,16 @@ func Seal(b []byte, start int) []byte {
 	return binary.LittleEndian.AppendUint32(b, crc32.Checksum(b[start:], castagnoli))
 }
 
+// CRC returns the encoded CRC of a datagram in parts, for senders with vectored output.
+func CRC(header []byte, parts [][]byte) (sum [crcBytes]byte) {
+	c := crc32.Update(0, castagnoli, header)
+	for _, p := range parts {
+		c = crc32.Update(c, castagnoli, p)
+	}
+	binary.LittleEndian.PutUint32(sum[:], c)
+	return sum
+}
+
 // Open checks the CRC of a datagram and removes it. The error of a datagram that is too short for
 // a CRC is the same, because both are signs of corruption and are treated alike: the datagram is
 // counted and dropped.
@@ -90,4 +100,11 @@ func Parse(b []byte) (m Message, err error) {
 		m.Error = r.Code
 	}
 	return m, nil
+}
+
+// IsError reports whether a datagram to a queue pair of type RD is an error message. It has no RD
+// header: it is sent once, by a queue pair that takes part in no reliable exchange any more. The
+// first byte of an RD header differs from every DDP control field.
+func IsError(b []byte) bool {
+	return len(b) > 1 && b[0] != kindData && b[0] != kindAck && b[1] == rdmap.Control(rdmap.Terminate)
 }

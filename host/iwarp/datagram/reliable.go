@@ -17,6 +17,7 @@ const (
 
 	// reorderLimit is the number of acknowledgements of later messages that show a loss.
 	reorderLimit = 3
+	maxBackoff   = 6 // doublings of the timeout
 
 	kindData = 0xd1
 	kindAck  = 0xa1
@@ -29,8 +30,8 @@ type ReliableConfig struct {
 	Epoch    uint32
 	Peers    int           // most peers; datagrams of further ones are dropped
 	Stored   int           // messages that may wait for an earlier one, of all peers together
-	Timeout  time.Duration // of the first transmission; doubles with every repetition
-	Attempts int           // transmissions after which a peer is considered unreachable
+	Timeout  time.Duration // shortest time after which a message is repeated
+	Attempts int           // transmissions without an answer after which a peer is unreachable
 	AckDelay time.Duration // longest time for which an acknowledgement waits for data to ride on
 	AckEvery int           // messages after which it no longer waits
 	// Deliver passes on the next message of a peer. It returns false if it has no buffer: the
@@ -74,12 +75,14 @@ type peer struct {
 	address netip.AddrPort
 
 	// Sender. Sequence numbers begin with 0 in every epoch and wrap around.
-	first  uint32 // oldest message in flight
-	n      uint32 // messages in flight
-	flight [Window]outgoing
-	rtt    time.Duration // smoothed round-trip time, 0 before the first sample
-	failed bool
-	sent   uint32 // transmissions, repetitions included
+	first   uint32 // oldest message in flight
+	n       uint32 // messages in flight
+	flight  [Window]outgoing
+	rtt     time.Duration // smoothed round-trip time, 0 before the first sample
+	failed  bool
+	silent  int    // timeouts since the last datagram of the peer
+	backoff uint   // doublings of the timeout
+	sent    uint32 // transmissions, repetitions included
 
 	// Receiver
 	epoch    uint32
@@ -94,8 +97,7 @@ type peer struct {
 
 type outgoing struct {
 	id       uint64
-	segment  []byte
-	payload  []byte
+	parts    [][]byte
 	sentAt   time.Duration
 	sent     int    // transmissions
 	order    uint32 // of the last transmission among all to the peer
@@ -124,9 +126,9 @@ func (r *Reliable) peer(address netip.AddrPort) *peer {
 	return p
 }
 
-// Send queues a message: a segment header and its payload, which stay unchanged until the message
+// Send queues a message: its segment in parts, header first, which stay unchanged until the message
 // completes.
-func (r *Reliable) Send(to netip.AddrPort, id uint64, segment, payload []byte) error {
+func (r *Reliable) Send(to netip.AddrPort, id uint64, parts [][]byte) error {
 	p := r.peer(to)
 	switch {
 	case p == nil:
@@ -136,7 +138,7 @@ func (r *Reliable) Send(to netip.AddrPort, id uint64, segment, payload []byte) e
 	case p.n == Window:
 		return ErrWindowFull
 	}
-	p.flight[(p.first+p.n)%Window] = outgoing{id: id, segment: segment, payload: payload}
+	p.flight[(p.first+p.n)%Window] = outgoing{id: id, parts: parts}
 	p.n++
 	return nil
 }
@@ -151,9 +153,9 @@ func (r *Reliable) Poll() (d Done, ok bool) {
 	return d, true
 }
 
-// Next returns the next datagram to send, without its CRC: RD header, segment and payload. The
+// Next returns the next datagram to send, without its CRC: RD header and parts of the segment. The
 // header is valid until the next call. Peers take turns.
-func (r *Reliable) Next(now time.Duration) (to netip.AddrPort, header, segment, payload []byte, ok bool) {
+func (r *Reliable) Next(now time.Duration) (to netip.AddrPort, header []byte, parts [][]byte, ok bool) {
 	for range r.order {
 		p := r.order[r.turn%len(r.order)]
 		r.turn = (r.turn + 1) % len(r.order)
@@ -164,13 +166,13 @@ func (r *Reliable) Next(now time.Duration) (to netip.AddrPort, header, segment, 
 			o.sent++
 			o.sentAt, o.order, o.overtook = now, p.sent, 0
 			p.sent++
-			return p.address, r.encode(p, kindData, seq), o.segment, o.payload, true
+			return p.address, r.encode(p, kindData, seq), o.parts, true
 		}
 		if p.ackDue && (p.ackNow || now >= p.ackAt) {
-			return p.address, r.encode(p, kindAck, 0), nil, nil, true
+			return p.address, r.encode(p, kindAck, 0), nil, true
 		}
 	}
-	return to, nil, nil, nil, false
+	return to, nil, nil, false
 }
 
 // due returns the message to a peer that must be sent or repeated now.
@@ -179,9 +181,10 @@ func (r *Reliable) due(p *peer, now time.Duration) (*outgoing, uint32) {
 		o := &p.flight[(p.first+i)%Window]
 		switch {
 		case o.acked:
-		case o.sent == 0, o.overtook >= reorderLimit, now >= o.sentAt+r.timeout(p, o):
-			if o.sent >= r.config.Attempts {
-				r.giveUp(p)
+		case o.sent == 0, o.overtook >= reorderLimit:
+			return o, p.first + i
+		case now >= o.sentAt+r.timeout(p):
+			if i == 0 && !r.timedOut(p) {
 				return nil, 0
 			}
 			return o, p.first + i
@@ -190,11 +193,22 @@ func (r *Reliable) due(p *peer, now time.Duration) (*outgoing, uint32) {
 	return nil, 0
 }
 
+// timedOut counts a timeout of the oldest message. It returns false if the peer has been silent for
+// too long. A peer that answers but has no buffer is not silent.
+func (r *Reliable) timedOut(p *peer) bool {
+	p.silent++
+	if p.silent >= r.config.Attempts {
+		r.giveUp(p)
+		return false
+	}
+	p.backoff = min(p.backoff+1, maxBackoff)
+	return true
+}
+
 // timeout is twice the round-trip time plus the delay of acknowledgements, but at least the
-// configured one, and doubles with every repetition.
-func (r *Reliable) timeout(p *peer, o *outgoing) time.Duration {
-	t := max(r.config.Timeout, 2*p.rtt+r.config.AckDelay)
-	return t << min(o.sent-1, 10)
+// configured one. It doubles until messages are acknowledged again.
+func (r *Reliable) timeout(p *peer) time.Duration {
+	return max(r.config.Timeout, 2*p.rtt+r.config.AckDelay) << p.backoff
 }
 
 // giveUp completes everything in flight with an error.
@@ -223,7 +237,7 @@ func (r *Reliable) Deadline() (at time.Duration, ok bool) {
 				if o.sent == 0 || o.overtook >= reorderLimit {
 					earliest(0)
 				} else {
-					earliest(o.sentAt + r.timeout(p, o))
+					earliest(o.sentAt + r.timeout(p))
 				}
 			}
 		}
@@ -276,6 +290,7 @@ func (r *Reliable) Receive(from netip.AddrPort, b []byte, now time.Duration) err
 		r.Counters.Refused++
 		return ErrTooManyPeer
 	}
+	p.silent = 0
 	if b[1]&1 != 0 && binary.BigEndian.Uint32(b[12:]) == r.config.Epoch {
 		r.acknowledge(p, binary.BigEndian.Uint32(b[16:]), binary.BigEndian.Uint32(b[20:]), now)
 	}
@@ -399,6 +414,9 @@ func (r *Reliable) acknowledge(p *peer, expected, stored uint32, now time.Durati
 		if !o.acked && o.sent > 0 && int32(o.order-newest.order) < 0 {
 			o.overtook++
 		}
+	}
+	if newest != nil {
+		p.backoff = 0
 	}
 	for p.n > 0 && int32(p.first-expected) < 0 {
 		r.done = append(r.done, Done{p.flight[p.first%Window].id, p.address, nil})

@@ -49,6 +49,10 @@ type endpoint struct {
 	done []Done
 }
 
+func (e *endpoint) send(to netip.AddrPort, id uint64, parts ...[]byte) error {
+	return e.Send(to, id, parts)
+}
+
 func address(i int) netip.AddrPort {
 	return netip.AddrPortFrom(netip.AddrFrom4([4]byte{10, 0, 0, byte(i + 1)}), 4000)
 }
@@ -76,11 +80,11 @@ func (n *network) open(i int, epoch uint32) *endpoint {
 func (n *network) transmit(from int) {
 	e := n.ends[from]
 	for {
-		to, header, segment, payload, ok := e.Next(n.now)
+		to, header, parts, ok := e.Next(n.now)
 		if !ok {
 			return
 		}
-		data := Seal(bytes.Join([][]byte{header, segment, payload}, nil), 0)
+		data := Seal(append(bytes.Clone(header), bytes.Join(parts, nil)...), 0)
 		for copies := 1 + b2i(n.r.IntN(100) < n.f.duplicate); copies > 0; copies-- {
 			if n.r.IntN(100) < n.f.loss {
 				continue
@@ -170,7 +174,7 @@ func TestExactlyOnce(t *testing.T) {
 					continue
 				}
 				text := fmt.Sprintf("%d to %d: %d", i, j, sent[i][j])
-				err := e.Send(address(j), uint64(sent[i][j]), []byte(text[:4]), []byte(text[4:]))
+				err := e.send(address(j), uint64(sent[i][j]), []byte(text[:4]), []byte(text[4:]))
 				if err == nil {
 					sent[i][j]++
 				} else if !errors.Is(err, ErrWindowFull) {
@@ -222,7 +226,7 @@ func TestAcknowledgementRate(t *testing.T) {
 	n := &network{r: rand.New(rand.NewPCG(1, 1))}
 	a, b := n.open(0, 1), n.open(1, 1)
 	for i := range uint64(16) {
-		_ = a.Send(address(1), i, []byte("x"), nil)
+		_ = a.send(address(1), i, []byte("x"), nil)
 	}
 	for n.step() {
 	}
@@ -230,11 +234,11 @@ func TestAcknowledgementRate(t *testing.T) {
 		t.Errorf("%d datagrams for 16 messages, expected 2 acknowledgements", n.count)
 	}
 	n.count = 0
-	_ = a.Send(address(1), 0, []byte("ping"), nil)
+	_ = a.send(address(1), 0, []byte("ping"), nil)
 	for len(b.got[address(0)]) == 16 {
 		n.step()
 	}
-	_ = b.Send(address(0), 0, []byte("pong"), nil)
+	_ = b.send(address(0), 0, []byte("pong"), nil)
 	for n.step() {
 	}
 	if n.count != 3 || len(a.done) != 17 {
@@ -248,11 +252,11 @@ func TestFastRetransmission(t *testing.T) {
 	n := &network{r: rand.New(rand.NewPCG(1, 1))}
 	a, b := n.open(0, 1), n.open(1, 1)
 	n.f.loss = 100
-	_ = a.Send(address(1), 0, []byte("first"), nil)
+	_ = a.send(address(1), 0, []byte("first"), nil)
 	n.transmit(0)
 	n.f.loss = 0
 	for i := range uint64(6) {
-		_ = a.Send(address(1), i+1, []byte("later"), nil)
+		_ = a.send(address(1), i+1, []byte("later"), nil)
 	}
 	for len(b.got[address(0)]) < 7 {
 		n.step()
@@ -267,11 +271,11 @@ func TestUnreachable(t *testing.T) {
 	a := n.open(0, 1)
 	n.open(1, 1)
 	for i := range uint64(Window) {
-		if err := a.Send(address(1), i, nil, nil); err != nil {
+		if err := a.send(address(1), i, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := a.Send(address(1), 99, nil, nil); !errors.Is(err, ErrWindowFull) {
+	if err := a.send(address(1), 99, nil, nil); !errors.Is(err, ErrWindowFull) {
 		t.Errorf("message %d: %v", Window+1, err)
 	}
 	for n.step() {
@@ -279,7 +283,7 @@ func TestUnreachable(t *testing.T) {
 	if len(a.done) != Window || !errors.Is(a.done[0].Err, ErrUnreachable) {
 		t.Errorf("%d completions", len(a.done))
 	}
-	if err := a.Send(address(1), 99, nil, nil); !errors.Is(err, ErrUnreachable) {
+	if err := a.send(address(1), 99, nil, nil); !errors.Is(err, ErrUnreachable) {
 		t.Errorf("after giving up: %v", err)
 	}
 }
@@ -291,13 +295,13 @@ func TestRestart(t *testing.T) {
 	a := n.open(0, 1)
 	n.open(1, 1)
 	for i := range uint64(10) {
-		_ = a.Send(address(1), i, []byte("old"), nil)
+		_ = a.send(address(1), i, []byte("old"), nil)
 	}
 	for n.step() {
 	}
 	b := n.open(1, 2)
 	for i := range uint64(3) {
-		_ = a.Send(address(1), i, []byte("new"), nil)
+		_ = a.send(address(1), i, []byte("new"), nil)
 	}
 	for n.step() {
 	}
@@ -311,7 +315,7 @@ func TestRestart(t *testing.T) {
 		t.Errorf("a datagram of an older epoch: %+v", b.Counters)
 	}
 	a = n.open(0, 2)
-	_ = a.Send(address(1), 0, []byte("again"), nil)
+	_ = a.send(address(1), 0, []byte("again"), nil)
 	for n.step() {
 	}
 	if got := b.got[address(0)]; len(got) != 4 || got[3] != "again" {
@@ -323,11 +327,11 @@ func TestTooManyPeers(t *testing.T) {
 	n := &network{r: rand.New(rand.NewPCG(1, 1))}
 	a := n.open(0, 1)
 	for i := range 8 {
-		if err := a.Send(address(i+1), 0, nil, nil); err != nil {
+		if err := a.send(address(i+1), 0, nil, nil); err != nil {
 			t.Fatal(err)
 		}
 	}
-	if err := a.Send(address(9), 0, nil, nil); !errors.Is(err, ErrTooManyPeer) {
+	if err := a.send(address(9), 0, nil, nil); !errors.Is(err, ErrTooManyPeer) {
 		t.Error(err)
 	}
 	if err := a.Receive(address(9), append([]byte{kindAck}, make([]byte, 23)...), 0); !errors.Is(err, ErrTooManyPeer) {
@@ -344,16 +348,19 @@ func TestNoAllocations(t *testing.T) {
 			Deliver: func(netip.AddrPort, []byte) bool { delivered++; return true },
 		})
 	}
-	segment, payload, buffer := make([]byte, 18), make([]byte, 900), make([]byte, 0, 2000)
+	parts, buffer := [][]byte{make([]byte, 18), make([]byte, 900)}, make([]byte, 0, 2000)
 	addresses := [2]netip.AddrPort{address(0), address(1)}
 	if n := testing.AllocsPerRun(100, func() {
-		_ = ends[0].Send(addresses[1], 1, segment, payload)
+		_ = ends[0].Send(addresses[1], 1, parts)
 		for i := range ends {
-			_, h, s, p, ok := ends[i].Next(0)
+			_, h, parts, ok := ends[i].Next(0)
 			if !ok {
 				t.Fatal("nothing to send")
 			}
-			buffer = append(append(append(buffer[:0], h...), s...), p...)
+			buffer = append(buffer[:0], h...)
+			for _, p := range parts {
+				buffer = append(buffer, p...)
+			}
 			_ = ends[1-i].Receive(addresses[i], buffer, 0)
 		}
 		if d, ok := ends[0].Poll(); !ok || d.Err != nil {
@@ -371,7 +378,7 @@ func FuzzReceive(f *testing.F) {
 		n := &network{r: rand.New(rand.NewPCG(1, 1))}
 		a := n.open(0, 1)
 		for i := range uint64(5) {
-			_ = a.Send(address(1), i, nil, nil)
+			_ = a.send(address(1), i, nil, nil)
 		}
 		for range 5 {
 			a.Next(0)
@@ -410,7 +417,7 @@ func headerOf(kind, distance byte, epoch, seq, peerEpoch, expected uint32) []byt
 func TestStaleDatagrams(t *testing.T) {
 	n := &network{r: rand.New(rand.NewPCG(1, 1))}
 	a := n.open(0, 2)
-	_ = a.Send(address(1), 0, []byte("x"), nil)
+	_ = a.send(address(1), 0, []byte("x"), nil)
 	a.Next(0)
 	_ = a.Receive(address(1), headerOf(kindAck, 0, 1, 0, 1, 1), 0)
 	if _, ok := a.Poll(); ok {
@@ -436,11 +443,11 @@ func TestLostAcknowledgement(t *testing.T) {
 	a := n.open(0, 1)
 	data := headerOf(kindData, 0, 1, 0, 0, 0)
 	_ = a.Receive(address(1), data, 0)
-	if _, _, _, _, ok := a.Next(0); ok {
+	if _, _, _, ok := a.Next(0); ok {
 		t.Error("the first acknowledgement did not wait")
 	}
 	_ = a.Receive(address(1), data, 0)
-	if _, header, _, _, ok := a.Next(0); !ok || header[0] != kindAck {
+	if _, header, _, ok := a.Next(0); !ok || header[0] != kindAck {
 		t.Error("the repetition was not acknowledged at once")
 	}
 }
@@ -450,7 +457,7 @@ func TestBackoff(t *testing.T) {
 	n := &network{r: rand.New(rand.NewPCG(1, 1)), f: faults{loss: 100}}
 	a := n.open(0, 1)
 	a.config.Attempts = 5
-	_ = a.Send(address(1), 0, nil, nil)
+	_ = a.send(address(1), 0, nil, nil)
 	for n.step() {
 	}
 	if want := 155 * time.Millisecond; n.now < want || n.now > want+time.Millisecond { // 5 (1+2+4+8+16)

@@ -138,6 +138,10 @@ func NewStream(c Config) *Stream {
 	return s
 }
 
+// Configure sets what is only known when the connection is established: MULPDU and the Reads that
+// the peer allows. It must be called before the first call of Next.
+func (s *Stream) Configure(limit, ord int) { s.config.Limit, s.config.ORD = limit, ord }
+
 // State returns the state of the stream.
 func (s *Stream) State() State { return s.state }
 
