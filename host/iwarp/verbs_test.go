@@ -20,7 +20,8 @@ func post(t testing.TB, errs ...error) {
 	}
 }
 
-// TestConnected: Send, Write and Read of 100 KB over a connection whose port takes 1,000 bytes at a time.
+// TestConnected: Send, Write and Read of 100 KB over a connection whose port takes 1,000 bytes at a
+// time.
 func TestConnected(t *testing.T) {
 	const size = 100_000
 	for _, markers := range []bool{false, true} {
@@ -199,7 +200,8 @@ func TestDatagrams(t *testing.T) {
 				t.Errorf("type %d: %+v", typ, w)
 			}
 			w := b.poll(t)
-			if w.ID != uint64(10+i) || w.Length != size || w.Source.Addr().As4()[3] != 1 || !bytes.Equal(b.memory[:size], a.memory[:size]) {
+			if w.ID != uint64(10+i) ||
+				w.Length != size || w.Source.Addr().As4()[3] != 1 || !bytes.Equal(b.memory[:size], a.memory[:size]) {
 				t.Errorf("type %d, %d bytes: %+v", typ, size, w)
 			}
 		}
@@ -263,7 +265,8 @@ func TestDatagramError(t *testing.T) {
 			qa.PostSend(Work{Opcode: rdmap.Send, To: to, List: a.list(0, 100)}),
 			qa.PostSend(Work{Opcode: rdmap.Send, To: to, List: a.list(0, 101)}))
 		run(a, b, c)
-		if ev, ok := qb.Event(); !ok || ev.Code != term.UntaggedMessageLarge || ev.Remote || ev.MSN != 2 || qb.State() != Error {
+		if ev, ok := qb.Event(); !ok ||
+			ev.Code != term.UntaggedMessageLarge || ev.Remote || ev.MSN != 2 || qb.State() != Error {
 			t.Errorf("type %d: receiver: %+v, state %d", typ, ev, qb.State())
 		}
 		ev, ok := qa.Event()
@@ -335,7 +338,8 @@ func TestReliable(t *testing.T) {
 			}
 		}
 	}
-	if c := qb.Counters(); c.Corrupt == 0 || c.Reliable.NotReady == 0 || c.Reliable.Duplicate == 0 || qa.Counters().Reliable.Retransmitted == 0 {
+	if c := qb.Counters(); c.Corrupt == 0 ||
+		c.Reliable.NotReady == 0 || c.Reliable.Duplicate == 0 || qa.Counters().Reliable.Retransmitted == 0 {
 		t.Errorf("the faults did not occur: %+v", c)
 	}
 }

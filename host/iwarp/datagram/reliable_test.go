@@ -220,8 +220,8 @@ func TestExactlyOnce(t *testing.T) {
 	}
 }
 
-// TestAcknowledgementRate: a stream in one direction needs one acknowledgement per AckEvery messages,
-// and traffic in both directions needs hardly any of its own.
+// TestAcknowledgementRate: a stream in one direction needs one acknowledgement per AckEvery
+// messages, and traffic in both directions needs hardly any of its own.
 func TestAcknowledgementRate(t *testing.T) {
 	n := &network{r: rand.New(rand.NewPCG(1, 1))}
 	a, b := n.open(0, 1), n.open(1, 1)
@@ -412,8 +412,8 @@ func headerOf(kind, distance byte, epoch, seq, peerEpoch, expected uint32) []byt
 	return b
 }
 
-// TestStaleDatagrams: datagrams that were delayed beyond a restart must neither complete messages of
-// the new incarnation nor stop a stream.
+// TestStaleDatagrams: datagrams that were delayed beyond a restart must neither complete messages
+// of the new incarnation nor stop a stream.
 func TestStaleDatagrams(t *testing.T) {
 	n := &network{r: rand.New(rand.NewPCG(1, 1))}
 	a := n.open(0, 2)
@@ -436,8 +436,8 @@ func TestStaleDatagrams(t *testing.T) {
 	}
 }
 
-// TestLostAcknowledgement: a repetition shows that an acknowledgement was lost, so the next one must
-// not wait for data to ride on.
+// TestLostAcknowledgement: a repetition shows that an acknowledgement was lost, so the next one
+// must not wait for data to ride on.
 func TestLostAcknowledgement(t *testing.T) {
 	n := &network{r: rand.New(rand.NewPCG(1, 1))}
 	a := n.open(0, 1)

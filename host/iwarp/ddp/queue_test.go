@@ -106,14 +106,18 @@ func TestQueueErrors(t *testing.T) {
 		{"in order: repetition", InOrder, []step{{seg(1, 0, false), 4}}, step{seg(1, 0, false), 4}, term.UntaggedInvalidMO},
 		{"any order: MSN without a buffer", AnyOrder, nil, step{seg(3, 0, true), 1}, term.UntaggedNoBuffer},
 		{"any order: old MSN", AnyOrder, nil, step{seg(0, 0, true), 1}, term.UntaggedMSNRange},
-		{"any order: message that is complete", AnyOrder, []step{{seg(2, 0, true), 0}}, step{seg(2, 0, true), 0}, term.UntaggedMSNRange},
+		{"any order: message that is complete",
+			AnyOrder, []step{{seg(2, 0, true), 0}}, step{seg(2, 0, true), 0}, term.UntaggedMSNRange},
 		{"overlap", AnyOrder, []step{{seg(1, 2, false), 4}}, step{seg(1, 5, false), 2}, term.UntaggedInvalidMO},
-		{"beyond the last segment", AnyOrder, []step{{seg(1, 4, true), 2}}, step{seg(1, 6, false), 1}, term.UntaggedInvalidMO},
+		{"beyond the last segment",
+			AnyOrder, []step{{seg(1, 4, true), 2}}, step{seg(1, 6, false), 1}, term.UntaggedInvalidMO},
 		{"second last segment", AnyOrder, []step{{seg(1, 4, true), 2}}, step{seg(1, 0, true), 2}, term.UntaggedInvalidMO},
-		{"last segment before placed bytes", AnyOrder, []step{{seg(1, 4, false), 2}}, step{seg(1, 0, true), 2}, term.UntaggedInvalidMO},
+		{"last segment before placed bytes",
+			AnyOrder, []step{{seg(1, 4, false), 2}}, step{seg(1, 0, true), 2}, term.UntaggedInvalidMO},
 		{"MO wraps around", AnyOrder, nil, step{seg(1, 0xffffffff, true), 2}, term.UntaggedInvalidMO},
 		{"message too long", InOrder, nil, step{seg(1, 0, true), 9}, term.UntaggedMessageLarge},
-		{"second segment too long", InOrder, []step{{seg(1, 0, false), 8}}, step{seg(1, 8, true), 1}, term.UntaggedMessageLarge},
+		{"second segment too long",
+			InOrder, []step{{seg(1, 0, false), 8}}, step{seg(1, 8, true), 1}, term.UntaggedMessageLarge},
 	} {
 		q := NewQueue(2, c.order)
 		for range 2 {

@@ -1,5 +1,5 @@
-// Package rdmap implements the Remote Direct Memory Access Protocol (RFC 5040, and immediate data of
-// RFC 7306) as a state machine between work requests and DDP segments.
+// Package rdmap implements the Remote Direct Memory Access Protocol (RFC 5040, and immediate data
+// of RFC 7306) as a state machine between work requests and DDP segments.
 //
 // A [Stream] is one end of a reliable connection. Its caller posts work and buffers, passes it the
 // ULPDUs that arrive, sends the segments that Next returns, and polls completions. The package is

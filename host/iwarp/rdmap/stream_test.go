@@ -254,7 +254,9 @@ func TestORD(t *testing.T) {
 	source, _ := b.region(ddp.RemoteRead, 100)
 	_ = b.PostReceive(ddp.Buffer{})
 	for range 3 {
-		_ = a.PostSend(Work{Opcode: ReadRequest, LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: source, RemoteTO: 0x1000, Length: 100})
+		_ = a.PostSend(Work{Opcode: ReadRequest,
+			LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: source, RemoteTO: 0x1000, Length: 100,
+		})
 	}
 	_ = a.PostSend(Work{Opcode: Send})
 	a.transmit(10)
@@ -277,7 +279,9 @@ func TestTurns(t *testing.T) {
 	sink, _ := a.region(ddp.LocalWrite, 8)
 	source, _ := b.region(ddp.RemoteRead, 8)
 	for range 2 {
-		_ = a.PostSend(Work{Opcode: ReadRequest, LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: source, RemoteTO: 0x1000, Length: 8})
+		_ = a.PostSend(Work{Opcode: ReadRequest,
+			LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: source, RemoteTO: 0x1000, Length: 8,
+		})
 		_ = b.PostSend(Work{Opcode: Write})
 	}
 	a.transmit(2)
@@ -319,34 +323,53 @@ func TestRemoteErrors(t *testing.T) {
 		make func(rw, other, readOnly uint32) []byte
 		want term.Code
 	}{
-		{"RFC 5041, 7.2: STag", func(rw, _, _ uint32) []byte { return tagged(Write, rw+1, 0x1000, 1) }, term.TaggedInvalidSTag},
-		{"RFC 5041, 7.2: bounds", func(rw, _, _ uint32) []byte { return tagged(Write, rw, 0x1000+64, 1) }, term.TaggedBaseBounds},
-		{"RFC 5041, 7.2: association", func(_, o, _ uint32) []byte { return tagged(Write, o, 0x1000, 1) }, term.TaggedNotAssociated},
+		{"RFC 5041, 7.2: STag",
+			func(rw, _, _ uint32) []byte { return tagged(Write, rw+1, 0x1000, 1) }, term.TaggedInvalidSTag},
+		{"RFC 5041, 7.2: bounds",
+			func(rw, _, _ uint32) []byte { return tagged(Write, rw, 0x1000+64, 1) }, term.TaggedBaseBounds},
+		{"RFC 5041, 7.2: association",
+			func(_, o, _ uint32) []byte { return tagged(Write, o, 0x1000, 1) }, term.TaggedNotAssociated},
 		{"RFC 5041, 7.2: TO wrap", func(rw, _, _ uint32) []byte { return tagged(Write, rw, max, 2) }, term.TaggedTOWrap},
-		{"RFC 5041, 7.2: tagged version", func(rw, _, _ uint32) []byte { return change(tagged(Write, rw, 0x1000, 1), 0, 0xc2) }, term.TaggedVersion},
+		{"RFC 5041, 7.2: tagged version",
+			func(rw, _, _ uint32) []byte { return change(tagged(Write, rw, 0x1000, 1), 0, 0xc2) }, term.TaggedVersion},
 		{"RFC 5041, 7.2: QN", func(_, _, _ uint32) []byte { return untagged(Send, 3, 1, 0, 1) }, term.UntaggedInvalidQN},
 		{"RFC 5041, 7.2: no buffer", func(_, _, _ uint32) []byte { return untagged(Send, 0, 1, 0, 1) }, 0},
 		{"RFC 5041, 7.2: MSN", func(_, _, _ uint32) []byte { return untagged(Send, 0, 2, 0, 1) }, term.UntaggedMSNRange},
 		{"RFC 5041, 7.2: MO", func(_, _, _ uint32) []byte { return untagged(Send, 0, 1, 4, 1) }, term.UntaggedInvalidMO},
-		{"RFC 5041, 7.2: too long", func(_, _, _ uint32) []byte { return untagged(Send, 0, 1, 0, 9) }, term.UntaggedMessageLarge},
-		{"RFC 5041, 7.2: untagged version", func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 0, 0x40) }, term.UntaggedVersion},
-		{"RFC 5040, 4.8: STag of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw + 1, SourceTO: 0x1000, Length: 1}) }, term.InvalidSTag},
-		{"RFC 5040, 4.8: bounds of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw, SourceTO: 0x1000, Length: 65}) }, term.BaseBounds},
-		{"RFC 5040, 4.8: rights of a Write", func(_, _, ro uint32) []byte { return tagged(Write, ro, 0x1000, 1) }, term.AccessRights},
-		{"RFC 5040, 4.8: rights of a Read", func(_, _, _ uint32) []byte { return read(Read{SourceSTag: 0x301, SourceTO: 0x1000, Length: 1}) }, term.AccessRights},
-		{"RFC 5040, 4.8: association of a Read", func(_, o, _ uint32) []byte { return read(Read{SourceSTag: o, SourceTO: 0x1000, Length: 1}) }, term.STagNotAssociated},
-		{"RFC 5040, 4.8: TO wrap of a Read", func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw, SourceTO: max, Length: 2}) }, term.TOWrap},
-		{"RFC 5040, 4.8: version", func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 1, 0x83) }, term.InvalidVersion},
-		{"RFC 5040, 4.8: opcode", func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 1, 0x4c) }, term.UnexpectedOpcode},
-		{"RFC 5040, 4.8: response without a request", func(rw, _, _ uint32) []byte { return tagged(ReadResponse, rw, 0x1000, 1) }, term.UnexpectedOpcode},
-		{"RFC 5040, 4.8: STag that does not exist", func(_, _, _ uint32) []byte { return change(untagged(SendInvalidate, 0, 1, 0, 1), 4, 9) }, term.InvalidateFailed},
+		{"RFC 5041, 7.2: too long",
+			func(_, _, _ uint32) []byte { return untagged(Send, 0, 1, 0, 9) }, term.UntaggedMessageLarge},
+		{"RFC 5041, 7.2: untagged version",
+			func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 0, 0x40) }, term.UntaggedVersion},
+		{"RFC 5040, 4.8: STag of a Read",
+			func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw + 1, SourceTO: 0x1000, Length: 1}) }, term.InvalidSTag},
+		{"RFC 5040, 4.8: bounds of a Read",
+			func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw, SourceTO: 0x1000, Length: 65}) }, term.BaseBounds},
+		{"RFC 5040, 4.8: rights of a Write",
+			func(_, _, ro uint32) []byte { return tagged(Write, ro, 0x1000, 1) }, term.AccessRights},
+		{"RFC 5040, 4.8: rights of a Read",
+			func(_, _, _ uint32) []byte { return read(Read{SourceSTag: 0x301, SourceTO: 0x1000, Length: 1}) }, term.AccessRights},
+		{"RFC 5040, 4.8: association of a Read",
+			func(_, o, _ uint32) []byte { return read(Read{SourceSTag: o, SourceTO: 0x1000, Length: 1}) }, term.STagNotAssociated},
+		{"RFC 5040, 4.8: TO wrap of a Read",
+			func(rw, _, _ uint32) []byte { return read(Read{SourceSTag: rw, SourceTO: max, Length: 2}) }, term.TOWrap},
+		{"RFC 5040, 4.8: version",
+			func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 1, 0x83) }, term.InvalidVersion},
+		{"RFC 5040, 4.8: opcode",
+			func(_, _, _ uint32) []byte { return change(untagged(Send, 0, 1, 0, 1), 1, 0x4c) }, term.UnexpectedOpcode},
+		{"RFC 5040, 4.8: response without a request",
+			func(rw, _, _ uint32) []byte { return tagged(ReadResponse, rw, 0x1000, 1) }, term.UnexpectedOpcode},
+		{"RFC 5040, 4.8: STag that does not exist",
+			func(_, _, _ uint32) []byte { return change(untagged(SendInvalidate, 0, 1, 0, 1), 4, 9) }, term.InvalidateFailed},
 		{"RFC 5040, 4.8: STag of another domain", func(_, o, _ uint32) []byte {
 			h := ddp.Header{Last: true, Control: Control(SendInvalidate), MSN: 1, Reserved: o}
 			return h.Append(nil)
 		}, term.ProtectNotInvalidated},
-		{"RFC 5040, 5.1: length of a Read Request", func(_, _, _ uint32) []byte { return untagged(ReadRequest, 1, 1, 0, 20) }, term.CatastrophicStream},
-		{"RFC 7306, 6: length of immediate data", func(_, _, _ uint32) []byte { return untagged(Immediate, 0, 1, 0, 7) }, term.CatastrophicStream},
-		{"segment shorter than its header", func(_, _, _ uint32) []byte { return []byte{0x41, 0x43, 0} }, term.MarkerMismatch},
+		{"RFC 5040, 5.1: length of a Read Request",
+			func(_, _, _ uint32) []byte { return untagged(ReadRequest, 1, 1, 0, 20) }, term.CatastrophicStream},
+		{"RFC 7306, 6: length of immediate data",
+			func(_, _, _ uint32) []byte { return untagged(Immediate, 0, 1, 0, 7) }, term.CatastrophicStream},
+		{"segment shorter than its header",
+			func(_, _, _ uint32) []byte { return []byte{0x41, 0x43, 0} }, term.MarkerMismatch},
 	} {
 		a, b := newEnd(nil), newEnd(nil)
 		rw, _ := b.region(ddp.RemoteRead|ddp.RemoteWrite, 64)
@@ -372,7 +395,8 @@ func TestRemoteErrors(t *testing.T) {
 		if a.State() != Closed || b.State() != Closed || !errors.Is(a.Err(), c.want) || r.Code != c.want {
 			t.Errorf("%s: states %d and %d, %v, %+v", c.name, a.State(), b.State(), a.Err(), r)
 		}
-		if c.want.Layer() != term.LayerLLP && (int(r.Length) != len(segment) || !bytes.HasPrefix(segment, r.Header) || len(r.Header) < 14) {
+		if c.want.Layer() != term.LayerLLP && (int(r.Length) != len(segment) ||
+			!bytes.HasPrefix(segment, r.Header) || len(r.Header) < 14) {
 			t.Errorf("%s: report %+v of a segment of %d bytes", c.name, r, len(segment))
 		}
 		if c := poll(t, a); c.ID != 2 || c.Status != StatusFlushed {
@@ -478,7 +502,9 @@ func TestNoAllocations(t *testing.T) {
 		_ = b.PostReceive(buffer)
 		_ = a.PostSend(Work{Opcode: Send, Pieces: pieces})
 		_ = a.PostSend(Work{Opcode: Write, RemoteSTag: both, RemoteTO: 0x1000, Pieces: pieces})
-		_ = a.PostSend(Work{Opcode: ReadRequest, LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: both, RemoteTO: 0x1000, Length: 1000})
+		_ = a.PostSend(Work{Opcode: ReadRequest,
+			LocalSTag: sink, LocalTO: 0x1000, RemoteSTag: both, RemoteTO: 0x1000, Length: 1000,
+		})
 		if err := exchange(a, b); err != nil {
 			t.Fatal(err)
 		}

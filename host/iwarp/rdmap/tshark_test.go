@@ -65,9 +65,9 @@ func (c *tcpCapture) segment(from int, change func(*layers.TCP), data []byte) {
 	require.NoError(c.t, c.w.WritePacket(info, b.Bytes()))
 }
 
-// TestDissector lets the iWARP dissectors of tshark, which do not share code with this package, read
-// a connection: start-up frames, Sends, a Write, a Read with its response, and a Terminate message,
-// with markers in both directions and without.
+// TestDissector lets the iWARP dissectors of tshark, which do not share code with this package,
+// read a connection: start-up frames, Sends, a Write, a Read with its response, and a Terminate
+// message, with markers in both directions and without.
 func TestDissector(t *testing.T) {
 	for _, markers := range []bool{false, true} {
 		t.Run(fmt.Sprintf("markers=%t", markers), func(t *testing.T) { dissect(t, markers) })

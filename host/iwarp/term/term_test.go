@@ -1,6 +1,8 @@
 package term
 
 import (
+	"fmt"
+	"os"
 	"os/exec"
 	"strconv"
 	"strings"
@@ -62,5 +64,21 @@ func TestCodeFields(t *testing.T) {
 	}
 	if UntaggedMSNRange.Swapped() != 0x2103 || CRCMismatch.Swapped() != 0x0202 {
 		t.Error("Swapped does not give the codes that siw sends")
+	}
+}
+
+// TestTableOfCodes compares the table in the README with the entries.
+func TestTableOfCodes(t *testing.T) {
+	text, err := os.ReadFile("../README.md")
+	if err != nil {
+		t.Fatal(err)
+	}
+	_, table, _ := strings.Cut(string(text), "| code | error | defined in |\n|---|---|---|\n")
+	var want strings.Builder
+	for _, e := range Entries() {
+		fmt.Fprintf(&want, "| 0x%04x | %s | %s |\n", uint16(e.Code), e.Text, e.Source)
+	}
+	if table != want.String() {
+		t.Errorf("host/iwarp/README.md must end with this table:\n%s", want.String())
 	}
 }
