@@ -1,11 +1,13 @@
 package socket
 
 import (
+	"encoding/binary"
 	"errors"
 	"io"
 	"net"
 	"net/netip"
 	"syscall"
+	"unsafe"
 
 	"golang.org/x/sys/unix"
 )
@@ -72,12 +74,41 @@ func (s *stream) Write(b []byte) (int, error) {
 	return s.writer.result()
 }
 
-// Datagram is a DatagramPort over a UDP socket of IPv4.
+// maxParts is the most parts of a datagram: two headers, a scatter-gather list and a CRC.
+const maxParts = 16
+
+// Datagram is a DatagramPort over a UDP socket of IPv4. It calls the kernel with structures of its
+// own, because those of package unix are allocated for every call.
 type Datagram struct {
-	reader, writer attempt
-	parts          [][]byte
-	to             unix.SockaddrInet4
-	from           netip.AddrPort
+	reader, writer message
+}
+
+// message is the argument of sendmsg or recvmsg.
+type message struct {
+	raw     syscall.RawConn
+	call    func(fd uintptr) bool
+	header  unix.Msghdr
+	address unix.RawSockaddrInet4
+	vector  [maxParts]unix.Iovec
+	n       int
+	errno   syscall.Errno
+}
+
+func (m *message) init(raw syscall.RawConn, trap uintptr) {
+	m.raw = raw
+	m.header.Name = (*byte)(unsafe.Pointer(&m.address))
+	m.header.Iov = &m.vector[0]
+	m.call = func(fd uintptr) bool {
+		m.header.Namelen = unix.SizeofSockaddrInet4
+		n, _, errno := unix.Syscall(trap, fd, uintptr(unsafe.Pointer(&m.header)), unix.MSG_DONTWAIT)
+		m.n, m.errno = int(n), errno
+		return true
+	}
+}
+
+func (m *message) set(i int, b []byte) {
+	m.vector[i].Base = unsafe.SliceData(b)
+	m.vector[i].SetLen(len(b))
 }
 
 // NewDatagram returns the port of a bound socket. The socket must be of network "udp4".
@@ -87,39 +118,50 @@ func NewDatagram(c *net.UDPConn) (*Datagram, error) {
 		return nil, err
 	}
 	d := &Datagram{}
-	d.reader.raw, d.writer.raw = raw, raw
-	d.reader.call = func(fd uintptr) bool {
-		var from unix.Sockaddr
-		d.reader.n, from, d.reader.err = unix.Recvfrom(int(fd), d.reader.b, 0)
-		if a, ok := from.(*unix.SockaddrInet4); ok {
-			d.from = netip.AddrPortFrom(netip.AddrFrom4(a.Addr), uint16(a.Port))
-		}
-		return true
-	}
-	d.writer.call = func(fd uintptr) bool {
-		d.writer.n, d.writer.err = unix.SendmsgBuffers(int(fd), d.parts, nil, &d.to, 0)
-		return true
-	}
+	d.reader.init(raw, unix.SYS_RECVMSG)
+	d.writer.init(raw, unix.SYS_SENDMSG)
 	return d, nil
 }
 
 // Send passes the parts to the kernel as one datagram, without copying them together.
 func (d *Datagram) Send(to netip.AddrPort, parts [][]byte) (bool, error) {
-	d.to = unix.SockaddrInet4{Port: int(to.Port()), Addr: to.Addr().Unmap().As4()}
-	d.parts = parts
-	if err := d.writer.raw.Write(d.writer.call); err != nil {
+	w := &d.writer
+	if len(parts) > maxParts {
+		return false, unix.EMSGSIZE
+	}
+	w.address.Family, w.address.Addr = unix.AF_INET, to.Addr().Unmap().As4()
+	w.address.Port = swap(to.Port())
+	for i, p := range parts {
+		w.set(i, p)
+	}
+	w.header.SetIovlen(len(parts))
+	if err := w.raw.Write(w.call); err != nil {
 		return false, err
 	}
-	n, err := d.writer.result()
-	return n > 0, err
+	switch w.errno {
+	case 0:
+		return true, nil
+	case unix.EAGAIN, unix.EINTR, unix.ENOBUFS:
+		return false, nil
+	}
+	return false, w.errno
 }
 
 // Receive returns a datagram. Errors that an earlier datagram has caused, such as a port that
 // nobody has bound, are no datagram.
 func (d *Datagram) Receive(b []byte) (int, netip.AddrPort, bool) {
-	d.reader.b = b
-	if d.reader.raw.Read(d.reader.call) != nil || d.reader.err != nil {
+	r := &d.reader
+	r.set(0, b)
+	r.header.SetIovlen(1)
+	if r.raw.Read(r.call) != nil || r.errno != 0 {
 		return 0, netip.AddrPort{}, false
 	}
-	return d.reader.n, d.from, true
+	return r.n, netip.AddrPortFrom(netip.AddrFrom4(r.address.Addr), swap(r.address.Port)), true
+}
+
+// swap converts a port between host and network order on any machine.
+func swap(port uint16) uint16 {
+	var b [2]byte
+	binary.BigEndian.PutUint16(b[:], port)
+	return binary.NativeEndian.Uint16(b[:])
 }

@@ -189,3 +189,26 @@ func BenchmarkPingPong(b *testing.B) {
 		}
 	}
 }
+
+func TestNoAllocations(t *testing.T) {
+	ra, rb := connect(t, mpa.Options{Revision: 1, CRC: true})
+	ua, _ := bind(t, iwarp.UD)
+	ub, to := bind(t, iwarp.UD)
+	for _, c := range []struct {
+		name string
+		a, b *node
+		to   netip.AddrPort
+	}{{"RC", ra, rb, netip.AddrPort{}}, {"UD", ua, ub, to}} {
+		from, into := []iwarp.SGE{{MR: c.a.mr, Length: 900}}, []iwarp.SGE{{MR: c.b.mr, Length: 900}}
+		if n := testing.AllocsPerRun(50, func() {
+			if c.b.qp.PostReceive(0, into) != nil ||
+				c.a.qp.PostSend(iwarp.Work{Opcode: rdmap.Send, To: c.to, List: from}) != nil {
+				t.Fatal("post")
+			}
+			await(t, c.a)
+			await(t, c.b, c.a)
+		}); n >= 1 {
+			t.Errorf("%s: %v allocations per message", c.name, n)
+		}
+	}
+}
