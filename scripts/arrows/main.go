@@ -84,12 +84,13 @@ func below(from, to string) bool {
 }
 
 // tests may import these besides: a test of the host software wants a NIC
-// behind it, and cosim/ideal is one that needs no RTL and no model.
+// behind it, and cosim/ideal is one that needs no RTL and no model. tsharktest only runs tshark,
+// whose dissectors are an independent check of wire formats.
 var tests = map[string][]string{
 	"drivers": {"cosim/ideal"},
 	"velo":    {"cosim/ideal"},
 	"rma":     {"cosim/ideal"},
-	"host":    {"cosim/ideal"},
+	"host":    {"cosim/ideal", "cosim/capture/tsharktest"},
 }
 
 type pkg struct {
