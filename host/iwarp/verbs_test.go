@@ -23,15 +23,17 @@ func post(t testing.TB, errs ...error) {
 // TestConnected: Send, Write and Read of 100 KB over a connection whose port takes 1,000 bytes at a
 // time.
 func TestConnected(t *testing.T) {
-	const size = 100_000
+	const size, away = 100_000, 0x10000 + 300_000
 	for _, markers := range []bool{false, true} {
 		a, b, qa, qb := connect(t, markers)
 		want := pattern(size)
 		a.fill(0, want)
 		post(t, qb.PostReceive(5, []SGE{{b.mr, 0, 1000}, {b.mr, 2000, size}}),
 			qa.PostSend(Work{ID: 1, Opcode: rdmap.SendSE, List: []SGE{{a.mr, 0, 10}, {a.mr, 10, size - 10}}}),
-			qa.PostSend(Work{ID: 2, Opcode: rdmap.Write, List: a.list(0, size), RemoteSTag: b.mr.STag(), RemoteTO: 0x10000 + 300_000}),
-			qa.PostSend(Work{ID: 3, Opcode: rdmap.ReadRequest, List: a.list(500_000, size), RemoteSTag: b.mr.STag(), RemoteTO: 0x10000 + 300_000}))
+			qa.PostSend(Work{ID: 2, Opcode: rdmap.Write, List: a.list(0, size), RemoteSTag: b.mr.STag(), RemoteTO: away}),
+			qa.PostSend(Work{
+				ID: 3, Opcode: rdmap.ReadRequest, List: a.list(500_000, size), RemoteSTag: b.mr.STag(), RemoteTO: away,
+			}))
 		run(a, b)
 		for id := uint64(1); id <= 3; id++ {
 			if w := a.poll(t); w.ID != id || w.Status != StatusSuccess || w.QP != qa {
@@ -410,7 +412,8 @@ func TestStates(t *testing.T) {
 	if w := h.poll(t); w.ID != 1 || w.Status != StatusFlushed {
 		t.Errorf("%+v", w)
 	}
-	if _, err := h.pd.CreateQP(QPAttributes{Type: UD, SendCQ: h.cq, RecvCQ: h.cq, Sends: 200, Receives: 100}); !errors.Is(err, ErrCQDepth) {
+	deep := QPAttributes{Type: UD, SendCQ: h.cq, RecvCQ: h.cq, Sends: 200, Receives: 100}
+	if _, err := h.pd.CreateQP(deep); !errors.Is(err, ErrCQDepth) {
 		t.Errorf("completion queue too small: %v", err)
 	}
 }

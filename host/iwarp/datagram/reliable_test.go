@@ -148,7 +148,10 @@ func TestExactlyOnce(t *testing.T) {
 	const messages = 150
 	for seed := range uint64(24) {
 		r := rand.New(rand.NewPCG(seed, 5))
-		f := [...]faults{{}, {loss: 20}, {duplicate: 20, reorder: 30}, {loss: 10, duplicate: 10, reorder: 20, corrupt: 5, notReady: 10}}[seed%4]
+		f := [...]faults{
+			{}, {loss: 20}, {duplicate: 20, reorder: 30},
+			{loss: 10, duplicate: 10, reorder: 20, corrupt: 5, notReady: 10},
+		}[seed%4]
 		n := &network{r: r, f: f}
 		for i := range 3 {
 			n.open(i, uint32(seed))

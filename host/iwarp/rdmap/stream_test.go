@@ -104,7 +104,8 @@ func TestSendVariants(t *testing.T) {
 		if err := b.PostReceive(ddp.Buffer{ID: 100, Pieces: [][]byte{buffer[:3], buffer[3:]}}); err != nil {
 			t.Fatal(err)
 		}
-		if err := a.PostSend(Work{ID: 7, Opcode: o, Pieces: [][]byte{data[:size/3], data[size/3:]}, Invalidate: stag}); err != nil {
+		pieces := [][]byte{data[:size/3], data[size/3:]}
+		if err := a.PostSend(Work{ID: 7, Opcode: o, Pieces: pieces, Invalidate: stag}); err != nil {
 			t.Fatalf("%v: %v", o, err)
 		}
 		if err := exchange(a, b); err != nil {
@@ -338,7 +339,8 @@ func FuzzStream(f *testing.F) {
 	h := ddp.Header{Last: true, Control: Control(Send), MSN: 1}
 	f.Add(append(h.Append(nil), "hello"...), []byte{})
 	h = ddp.Header{Last: true, Control: Control(ReadRequest), QN: 1, MSN: 1}
-	f.Add((&Read{SourceSTag: 0x101, SourceTO: 0x1000, Length: 20}).Append(h.Append(nil)), []byte("\xc1\x40\x00\x00\x01\x01\x00\x00\x00\x00\x00\x00\x10\x00x"))
+	f.Add((&Read{SourceSTag: 0x101, SourceTO: 0x1000, Length: 20}).Append(h.Append(nil)),
+		[]byte("\xc1\x40\x00\x00\x01\x01\x00\x00\x00\x00\x00\x00\x10\x00x"))
 	f.Fuzz(func(t *testing.T, first, second []byte) {
 		e := newEnd(nil)
 		e.region(ddp.RemoteRead|ddp.RemoteWrite|ddp.LocalWrite, 64)

@@ -134,6 +134,7 @@ func dissect(t *testing.T, markers bool) {
 	require.Equal(t, "0x03|0x03|0x04|0x00|0x00|0x00|0x01|0x02|0x00|0x02|0x00|0x02|0x00|0x07",
 		strings.Join(fields, "|"))
 	report := tsharktest.Fields(t, "", c.file.Bytes(), "iwarp_rdma.term_layer", "iwarp_rdma.term_layer",
-		"iwarp_rdma.term_etype_ddp", "iwarp_rdma.term_errcode_ddp_tagged", "iwarp_rdma.term_ddp_seg_len", "iwarp_rdma.term_ddp_h")
+		"iwarp_rdma.term_etype_ddp", "iwarp_rdma.term_errcode_ddp_tagged", "iwarp_rdma.term_ddp_seg_len",
+		"iwarp_rdma.term_ddp_h")
 	require.Equal(t, []string{"0x01|0x01|0x01|0023|c14000000101000000000000117c"}, report)
 }
