@@ -4,12 +4,10 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"path/filepath"
 	"time"
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/selftest"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -31,40 +29,17 @@ var boardTests = []Test{
 // Board marks what runs on any device.
 const Board = "board"
 
-// openBoard opens all nodes of a device that is there, or two that are simulated, in whatever time
-// it has.
-func (t *T) openBoard(memory int) (drivers.System, error) {
-	nodes := 2
-	if registry.DiscoversNodes(t.Device) {
-		nodes = 0
-	}
-	if err := t.plan(nodes); err != nil {
-		return nil, err
-	}
-	open := t.open
-	if open == nil {
-		open = registry.Open
-	}
-	sys, err := open(t.Ctx, t.Device, drivers.Options{
-		Nodes: nodes, MemoryBytes: memory, Waves: t.wavesOf(nodes), LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
-	})
-	if err == nil {
-		t.hardware = sys.Info().Hash
-	}
-	return sys, err
-}
-
 // boardCheck makes a test of checks that one who brings a board up would run.
 func boardCheck(names ...string) func(t *T) error {
 	return func(t *T) (err error) {
-		sys, err := t.openBoard(selftest.MemoryBytes)
+		sys, err := t.OpenFreeRunning(selftest.MemoryBytes)
 		if err != nil {
 			return err
 		}
 		defer context.AfterFunc(t.Ctx, func() { sys.Close() })()
 		defer func() {
 			if timed, ok := sys.(drivers.Timed); ok {
-				t.add(drivers.Time(timed.Now()) * drivers.Time(timed.Info().ClockPS))
+				t.AddSimulated(drivers.Time(timed.Now()) * drivers.Time(timed.Info().ClockPS))
 			}
 			err = errors.Join(err, sys.Close())
 		}()
@@ -106,7 +81,7 @@ func (t *T) judge(results []selftest.Result) error {
 // testBoardMessages is the host's whole stack, with ranks in real time where the device has no
 // other.
 func testBoardMessages(t *T) error {
-	sys, err := t.openBoard(selftest.MemoryBytes)
+	sys, err := t.OpenFreeRunning(selftest.MemoryBytes)
 	if err != nil {
 		return err
 	}
@@ -124,16 +99,6 @@ func testBoardMessages(t *T) error {
 			return fmt.Errorf("%d nodes x %d processes, %s: %w", c.Nodes, c.Procs, by, err)
 		}
 		t.Logf("%d nodes x %d processes, %s: %d rounds", c.Nodes, c.Procs, by, rounds)
-	}
-	return nil
-}
-
-// eachCollective calls them all, one after the other.
-func eachCollective(_ *host.Rank, c *host.Comm, d *draw) error {
-	for i := range collectives {
-		if err := collectives[i].check(c, d); err != nil {
-			return err
-		}
 	}
 	return nil
 }

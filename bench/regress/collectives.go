@@ -347,3 +347,13 @@ func (d *draw) reduced(n int) []byte {
 	}
 	return b
 }
+
+// eachCollective runs all collectives one after the other and checks their results.
+func eachCollective(_ *host.Rank, c *host.Comm, d *draw) error {
+	for i := range collectives {
+		if err := collectives[i].check(c, d); err != nil {
+			return err
+		}
+	}
+	return nil
+}

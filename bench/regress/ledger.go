@@ -107,10 +107,8 @@ func (t *T) mixed(r *host.Rank) error {
 		if err := d.setAlgorithms(c); err != nil {
 			return err
 		}
-		for i := range collectives {
-			if err := collectives[i].check(c, d); err != nil {
-				return fmt.Errorf("collectives, round %d: %w", k, err)
-			}
+		if err := eachCollective(r, c, d); err != nil {
+			return fmt.Errorf("collectives, round %d: %w", k, err)
 		}
 		r.FreeAll()
 	}

@@ -268,7 +268,7 @@ var errBroken = errors.New("expected a, found b")
 
 // sample has a test of every ending.
 func sample() []Test {
-	touch := func(t *T) error { _, err := t.openNICs(2); return err }
+	touch := func(t *T) error { _, err := t.Open(2, 1<<20, nil); return err }
 	return []Test{
 		{Name: "x/pass", Run: touch},
 		{Name: "x/fail", Run: func(t *T) error { return errors.Join(touch(t), errBroken) }},

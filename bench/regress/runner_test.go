@@ -128,10 +128,10 @@ func TestEmptyWaves(t *testing.T) {
 // counted from there.
 func TestWindowOfSeveralWorlds(t *testing.T) {
 	x := &T{}
-	x.add(90000 * clockPS)
-	x.add(30000 * clockPS)
+	x.AddSimulated(90000 * clockPS)
+	x.AddSimulated(30000 * clockPS)
 	require.EqualValues(t, 10000, windowStart(x))
-	x.add(100 * clockPS)
+	x.AddSimulated(100 * clockPS)
 	require.EqualValues(t, 0, windowStart(x))
 }
 

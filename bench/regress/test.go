@@ -93,6 +93,29 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 	return timed, nil
 }
 
+// OpenFreeRunning opens the test's device whether or not its clock is controlled: all nodes of a
+// device that discovers them, otherwise two simulated ones. The test closes it.
+func (t *T) OpenFreeRunning(memory int) (drivers.System, error) {
+	nodes := 2
+	if registry.DiscoversNodes(t.Device) {
+		nodes = 0
+	}
+	if err := t.plan(nodes); err != nil {
+		return nil, err
+	}
+	open := t.open
+	if open == nil {
+		open = registry.Open
+	}
+	sys, err := open(t.Ctx, t.Device, drivers.Options{
+		Nodes: nodes, MemoryBytes: memory, Waves: t.wavesOf(nodes), LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
+	})
+	if err == nil {
+		t.hardware = sys.Info().Hash
+	}
+	return sys, err
+}
+
 // timed is a system in which the test can let time pass.
 func (t *T) timed(sys drivers.System) (drivers.Timed, error) {
 	if timed, ok := sys.(drivers.Timed); ok {
@@ -150,8 +173,8 @@ func (t *T) keepRepeated(r drivers.Repeated, err error) {
 	t.repeated = &r
 }
 
-// add takes in how long a system was simulated.
-func (t *T) add(at drivers.Time) { t.spent, t.ended = t.spent+at, at }
+// AddSimulated adds the simulated time of a system that the test has closed itself.
+func (t *T) AddSimulated(at drivers.Time) { t.spent, t.ended = t.spent+at, at }
 
 // opened takes in what a world runs on.
 func (t *T) opened(sys drivers.System) { t.hardware = sys.Info().Hash }
@@ -165,7 +188,7 @@ func (t *T) closeSystem(failed error) {
 		t.keepRepeated(r.Repeat())
 	}
 	t.stopClosing() // a context that lives for a whole regression would keep every closed system
-	t.add(drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS))
+	t.AddSimulated(drivers.Time(t.sys.Now()) * drivers.Time(t.sys.Info().ClockPS))
 	switch err := t.sys.Close(); {
 	case err != nil && t.waves != nil:
 		t.wavesErr = err
@@ -185,7 +208,7 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
 	c.Open, c.System = t.open, t.opened
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
-	c.Ended = t.add
+	c.Ended = t.AddSimulated
 	res, err := bench.Run(t.Ctx, c)
 	if err != nil {
 		t.failing = &c
@@ -205,7 +228,7 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
 	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Ended, c.Open, c.System = t.add, t.open, t.opened
+	c.Ended, c.Open, c.System = t.AddSimulated, t.open, t.opened
 	return bench.Launch(t.Ctx, c, buffers, body)
 }
 
