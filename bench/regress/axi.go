@@ -20,7 +20,7 @@ var axiTests = []Test{
 		return testAXIReset(t, simregs.AXIFunction, simregs.AXIFunctionReset)
 	}},
 	{"axi/interrupts", []string{"smoke"}, "the message of an interrupt never passes what it tells of", func(t *T) error {
-		nics, err := t.openTraffic(t.openAXI)
+		nics, err := openTraffic(t, openAXI)
 		if err != nil {
 			return err
 		}
@@ -29,7 +29,7 @@ var axiTests = []Test{
 }
 
 // openAXI is openRMA of a device behind AXI.
-func (t *T) openAXI() ([]*nic, error) {
+func openAXI(t *T) ([]*nic, error) {
 	nics, err := t.openRMA(2)
 	if err != nil {
 		return nil, err
@@ -50,7 +50,7 @@ const axiResets = 5
 func testAXIReset(t *T, register uint32, bit uint64) error {
 	refused := 0
 	for range axiResets {
-		nics, err := t.openTraffic(t.openAXI)
+		nics, err := openTraffic(t, openAXI)
 		if err != nil {
 			return err
 		}

@@ -52,7 +52,7 @@ func noisy(errorRate, lossRate float64, p host.Rendezvous) func(*T) error {
 				return err
 			}
 			return setWires(nics, seed, errorRate, lossRate)
-		}, t.mixed)
+		}, mixed)
 		if err != nil {
 			return err
 		}
@@ -88,7 +88,7 @@ func testLinkFlaps(t *T) error {
 			sys.PostReg(0, at, regs.WireCtrl(0), 0)
 		}
 		return nil
-	}, t.mixed)
+	}, mixed)
 	if err != nil {
 		return err
 	}
@@ -108,7 +108,7 @@ func testLinkGone(t *T) error {
 		}
 		sys.PostReg(0, sys.Now()+5000, regs.WireCtrl(0), regs.WireCtrlDown)
 		return nil
-	}, t.mixed)
+	}, mixed)
 	if errors.Is(err, drivers.ErrNotSupported) {
 		return err
 	}
@@ -186,7 +186,7 @@ func testUnmapInGet(t *T) error {
 func testFullBoxes(t *T) error {
 	c := messages(host.RGET)
 	c.Velo = velo.Config{Flow: velo.None, Slots: 1}
-	l, err := t.broken(c, nil, t.intoOne)
+	l, err := t.broken(c, nil, intoOne)
 	if err != nil {
 		return err
 	}

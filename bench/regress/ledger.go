@@ -74,13 +74,13 @@ func add(dev drivers.Device, off uint32, to *uint64) error {
 }
 
 // broken runs traffic over four nodes on which breakIt has been at work, and counts.
-func (t *T) broken(c bench.Config, breakIt func(drivers.Timed) error, body func(*host.Rank) error) (*ledger, error) {
+func (t *T) broken(c bench.Config, breakIt func(drivers.Timed) error, body func(*T, *host.Rank) error) (*ledger, error) {
 	c.Nodes, c.Procs, c.Sizes = 4, 1, []int{4 * collectiveSizes[len(collectiveSizes)-1]}
 	l := &ledger{ranks: make([]*host.Rank, c.Ranks())}
 	c.Opened, c.Finished = breakIt, l.read
 	err := t.Launch(c, 120, func(r *host.Rank) error {
 		l.ranks[r.ID()] = r
-		return body(r)
+		return body(t, r)
 	})
 	var v *bench.Verdict
 	if errors.As(err, &v) {
@@ -93,7 +93,7 @@ func (t *T) broken(c bench.Config, breakIt func(drivers.Timed) error, body func(
 }
 
 // mixed is one rank's part of random messages and collectives, eager and by rendezvous.
-func (t *T) mixed(r *host.Rank) error {
+func mixed(t *T, r *host.Rank) error {
 	for k := range 4 {
 		if err := newTraffic(t.Seed*100+int64(k), r, 6000).run(); err != nil {
 			return fmt.Errorf("messages, round %d: %w", k, err)
@@ -116,7 +116,7 @@ func (t *T) mixed(r *host.Rank) error {
 }
 
 // intoOne sends messages of all kinds from every rank to rank 0, which answers none.
-func (t *T) intoOne(r *host.Rank) error {
+func intoOne(t *T, r *host.Rank) error {
 	const messages = 30
 	content := func(from, k int) []byte {
 		rnd := rand.New(rand.NewSource(t.Seed<<20 + int64(from)<<10 + int64(k)))

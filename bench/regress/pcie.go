@@ -32,7 +32,7 @@ var pcieTests = []Test{
 const pcieWhat = "faults of a simulated root complex: rtl:?bus=pcie has one"
 
 // openPCIe is openRMA of a device with a root complex.
-func (t *T) openPCIe() ([]*nic, error) {
+func openPCIe(t *T) ([]*nic, error) {
 	nics, err := t.openRMA(2)
 	if err != nil {
 		return nil, err
@@ -45,7 +45,7 @@ func (t *T) openPCIe() ([]*nic, error) {
 func pcieRate(command regs.RMACommand) func(*T) error {
 	return func(t *T) error {
 		if !strings.Contains(t.Device, "bus=pcie") || strings.Contains(t.Device, "mps=") || strings.Contains(t.Device, "bus_seed=") {
-			if _, err := t.openPCIe(); err != nil {
+			if _, err := openPCIe(t); err != nil {
 				return err
 			}
 			return fmt.Errorf("%w: a rate is that of a bus that is never late, and this test sets the payload of TLPs: leave bus_seed and mps out", drivers.ErrNotSupported)
@@ -74,7 +74,7 @@ type triedPut struct {
 // testFailedReads puts with faults on the bus of both nodes. Each put has arrived whole or is told
 // to have failed, and but where puts go no byte has changed.
 func testFailedReads(t *T, f failedReads) error {
-	nics, err := t.openPCIe()
+	nics, err := openPCIe(t)
 	if err != nil {
 		return err
 	}
@@ -206,7 +206,7 @@ func stillPuts(t *T, nics []*nic, f failedReads, seen *int) error {
 const mayStillLeave = 16
 
 func testBusMaster(t *T) error {
-	nics, err := t.openPCIe()
+	nics, err := openPCIe(t)
 	if err != nil {
 		return err
 	}
@@ -278,8 +278,8 @@ func pcieTraffic(t *T, nics []*nic, cycles drivers.Cycle) error {
 }
 
 // openTraffic gives both nodes of what open has opened a mailbox, too.
-func (t *T) openTraffic(open func() ([]*nic, error)) ([]*nic, error) {
-	nics, err := open()
+func openTraffic(t *T, open func(*T) ([]*nic, error)) ([]*nic, error) {
+	nics, err := open(t)
 	if err != nil {
 		return nil, err
 	}
@@ -303,7 +303,7 @@ func gone(n *nic) error {
 }
 
 func testRemoved(t *T) error {
-	nics, err := t.openTraffic(t.openPCIe)
+	nics, err := openTraffic(t, openPCIe)
 	if err != nil {
 		return err
 	}
@@ -335,7 +335,7 @@ func testRemoved(t *T) error {
 }
 
 func testFunctionReset(t *T) error {
-	nics, err := t.openTraffic(t.openPCIe)
+	nics, err := openTraffic(t, openPCIe)
 	if err != nil {
 		return err
 	}
@@ -406,7 +406,7 @@ func afterReset(here, away *nic) error {
 }
 
 func testMessages(t *T) error {
-	nics, err := t.openTraffic(t.openPCIe)
+	nics, err := openTraffic(t, openPCIe)
 	if err != nil {
 		return err
 	}

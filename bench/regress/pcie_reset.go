@@ -17,7 +17,7 @@ func testStaleCompletions(t *T) error {
 	if err := t.reshape("host_rd_latency=1000"); err != nil {
 		return err
 	}
-	nics, err := t.openPCIe()
+	nics, err := openPCIe(t)
 	if err != nil {
 		return err
 	}
