@@ -187,7 +187,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error)
 	t := &T{
 		// A model that must be built first is not the test's fault.
 		building: func(string) { late.Reset(r.o.Timeout + buildTime) },
-		line:     slices.Contains(out.Test.Tags, Line),
+		OverLine: slices.Contains(out.Test.Tags, Line),
 		Ctx:      test, Name: out.Test.Name, Seed: out.Seed, Device: device, Dir: out.Dir, open: how.open,
 		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: how.waves, checkpoints: how.checkpoints,
 	}

@@ -165,8 +165,10 @@ func (t *Test) source() (file string, line int) {
 	}
 	f := runtime.FuncForPC(reflect.ValueOf(t.Run).Pointer())
 	file, line = f.FileLine(f.Entry())
-	if at := strings.LastIndex(file, "bench/regress/"); at >= 0 {
-		file = file[at:]
+	for _, folder := range []string{"bench/regress/", "bench/suite/"} {
+		if at := strings.LastIndex(file, folder); at >= 0 {
+			return file[at:], line
+		}
 	}
 	return file, line
 }

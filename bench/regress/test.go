@@ -35,11 +35,11 @@ type T struct {
 	Dir    string // this test's folder
 	Rand   *rand.Rand
 
-	line  bool // tagged Line
-	log   io.Writer
-	open  opener // nil: registry.Open
-	note  string // for the table of results
-	waves *drivers.WaveWindow
+	OverLine bool // tagged Line
+	log      io.Writer
+	open     opener // nil: registry.Open
+	note     string // for the table of results
+	waves    *drivers.WaveWindow
 	// Asked for at first: states kept for a repeat, and what that showed.
 	checkpoints *drivers.Checkpoints
 	repeated    *drivers.Repeated
@@ -121,7 +121,7 @@ func (t *T) timed(sys drivers.System) (drivers.Timed, error) {
 	if timed, ok := sys.(drivers.Timed); ok {
 		return timed, nil
 	}
-	if t.line {
+	if t.OverLine {
 		if timed, ok := openLine(t.Ctx, sys); ok {
 			return timed, nil
 		}

@@ -1,4 +1,4 @@
-package regress
+package suite
 
 import (
 	"context"
@@ -13,11 +13,11 @@ import (
 	"testing"
 	"time"
 
-	"github.com/stretchr/testify/assert"
-	"github.com/stretchr/testify/require"
-
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/drivers"
 	hdl "github.com/nicloop/nicloop/rtl"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
 )
 
 var planted = flag.String("planted", "velo_completer,rma_requester", "modules of testdata/planted whose bugs are looked for, or all")
@@ -137,31 +137,31 @@ func plantedBehind(t *testing.T, bus, device string) {
 	}
 	for _, p := range plants(t, "testdata/planted_"+bus) {
 		t.Run(p.module+"/"+p.test, func(t *testing.T) {
-			tests, err := Select(List(), []string{p.test})
+			tests, err := regress.Select(List(), []string{p.test})
 			require.NoError(t, err)
-			list, err := Run(context.Background(), tests, Options{Device: device + "&src=" + p.tree(t), NoWaves: true, NoLockstep: true, Seed: 1, Jobs: 1, Timeout: 2 * time.Minute, Dir: t.TempDir()})
+			list, err := regress.Run(context.Background(), tests, regress.Options{Device: device + "&src=" + p.tree(t), NoWaves: true, NoLockstep: true, Seed: 1, Jobs: 1, Timeout: 2 * time.Minute, Dir: t.TempDir()})
 			require.NoError(t, err)
 			t.Log(list[0].Err)
-			require.NotEqual(t, Passed, list[0].Status, "the bug was not seen: %s", p.edit)
+			require.NotEqual(t, regress.Passed, list[0].Status, "the bug was not seen: %s", p.edit)
 		})
 	}
 }
 
 // run runs the test on the tree: by itself and, where it fails, beside the model; where it passes,
 // beside it from the start. Status is that of the first.
-func (p plant) run(t *testing.T) *Outcome {
-	tests, err := Select(List(), []string{p.test})
+func (p plant) run(t *testing.T) *regress.Outcome {
+	tests, err := regress.Select(List(), []string{p.test})
 	require.NoError(t, err)
-	o := Options{Device: "rtl:?src=" + p.tree(t), Seed: 1, Jobs: 1, Timeout: 2 * time.Minute, Dir: t.TempDir()}
-	list, err := Run(context.Background(), tests, o)
+	o := regress.Options{Device: "rtl:?src=" + p.tree(t), Seed: 1, Jobs: 1, Timeout: 2 * time.Minute, Dir: t.TempDir()}
+	list, err := regress.Run(context.Background(), tests, o)
 	if errors.Is(err, drivers.ErrEnvironment) && os.Getenv("CI") == "" {
 		t.Skipf("no simulator here: %v", err)
 	}
 	require.NoError(t, err)
 	alone := list[0].Status
-	if alone == Passed {
+	if alone == regress.Passed {
 		o.Lockstep, o.Dir = true, t.TempDir()
-		list, err = Run(context.Background(), tests, o)
+		list, err = regress.Run(context.Background(), tests, o)
 		require.NoError(t, err)
 	}
 	list[0].Status = alone

@@ -1,4 +1,4 @@
-package regress
+package suite
 
 import (
 	"context"
@@ -7,6 +7,8 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	_ "github.com/nicloop/nicloop/cosim/rtl"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/stretchr/testify/require"
@@ -19,20 +21,20 @@ func TestFailureIsRepeatedWithWaves(t *testing.T) {
 		t.Skip("needs verilator: scripts/setup-debian.sh")
 	}
 	attempts := 0
-	broken := Test{Name: "x/broken", Run: func(t *T) error {
-		nics, err := t.openNICs(2)
+	broken := regress.Test{Name: "x/broken", Run: func(t *regress.T) error {
+		nics, err := nictest.OpenNICs(t, 2)
 		if err != nil {
 			return err
 		}
 		attempts++
-		return nics[0].expect(regs.Magic, 1)
+		return nics[0].Expect(regs.Magic, 1)
 	}}
 	o := options(t)
 	o.NoLockstep = true
 	o.Device = "rtl:"
-	out, err := Run(context.Background(), []Test{broken}, o)
+	out, err := regress.Run(context.Background(), []regress.Test{broken}, o)
 	require.NoError(t, err)
-	require.Equal(t, Failed, out[0].Status)
+	require.Equal(t, regress.Failed, out[0].Status)
 	require.ErrorContains(t, out[0].Err, "MAGIC is 0x31504f4f4c43494e, expected 0x1")
 	require.Equal(t, 1, attempts, "the end is repeated from a checkpoint")
 	require.NotEmpty(t, out[0].Waves)
@@ -51,27 +53,27 @@ func TestRegressInside(t *testing.T) {
 		t.Skip("needs verilator: scripts/setup-debian.sh")
 	}
 	attempts := 0
-	read := func(want uint64) Test {
-		return Test{Name: "x/read", Run: func(t *T) error {
+	read := func(want uint64) regress.Test {
+		return regress.Test{Name: "x/read", Run: func(t *regress.T) error {
 			attempts++
-			nics, err := t.openNICs(2)
+			nics, err := nictest.OpenNICs(t, 2)
 			if err != nil {
 				return err
 			}
-			return nics[0].expect(regs.Magic, want)
+			return nics[0].Expect(regs.Magic, want)
 		}}
 	}
 	o := options(t)
 	o.NoLockstep = true
 	o.Device = "rtl:?inside=1"
-	out, err := Run(context.Background(), []Test{read(regs.MagicValue)}, o)
+	out, err := regress.Run(context.Background(), []regress.Test{read(regs.MagicValue)}, o)
 	require.NoError(t, err)
 	require.NoError(t, out[0].Err)
-	require.Equal(t, Passed, out[0].Status)
+	require.Equal(t, regress.Passed, out[0].Status)
 	attempts = 0
-	out, err = Run(context.Background(), []Test{read(1)}, o)
+	out, err = regress.Run(context.Background(), []regress.Test{read(1)}, o)
 	require.NoError(t, err)
-	require.Equal(t, Failed, out[0].Status)
+	require.Equal(t, regress.Failed, out[0].Status)
 	require.Equal(t, 3, attempts, "planned, run, repeated with waves")
 	require.FileExists(t, out[0].Waves)
 }
@@ -88,7 +90,7 @@ func TestWavesOfSeveralWorlds(t *testing.T) {
 	}
 	for name, iterations := range map[string][]int{"long, short": {400, 5}, "short, long": {5, 400}} {
 		t.Run(name, func(t *testing.T) {
-			worlds := Test{Name: "x/worlds", Run: func(t *T) error {
+			worlds := regress.Test{Name: "x/worlds", Run: func(t *regress.T) error {
 				for _, n := range iterations {
 					c := bench.Default("pingpong")
 					c.Iterations = n
@@ -100,9 +102,9 @@ func TestWavesOfSeveralWorlds(t *testing.T) {
 			}}
 			o := options(t)
 			o.Device = "rtl:"
-			out, err := Run(context.Background(), []Test{worlds}, o)
+			out, err := regress.Run(context.Background(), []regress.Test{worlds}, o)
 			require.NoError(t, err)
-			require.Equal(t, Failed, out[0].Status)
+			require.Equal(t, regress.Failed, out[0].Status)
 			require.ErrorIs(t, out[0].Err, errBroken)
 			require.NotContains(t, out[0].Err.Error(), "no whole waves")
 			info, err := os.Stat(out[0].Waves)

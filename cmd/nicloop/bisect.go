@@ -7,8 +7,8 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/bisect"
-	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/bench/suite"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 )
@@ -42,7 +42,7 @@ are skipped.`,
 	fs.StringVar(&f.db, "db", defaultMemory, "database of runs")
 	fs.DurationVar(&f.timeout, "timeout", 0, "abort after this much real time (default: no limit)")
 	fs.BoolVar(&f.json, "json", false, "print as JSON")
-	completing(cmd, 1, testChoices(regress.List))
+	completing(cmd, 1, testChoices(suite.List))
 	return cmd
 }
 

@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -105,7 +106,7 @@ func newCachePrebuild() *cobra.Command {
 			if err := registry.Check(device); err != nil {
 				return err
 			}
-			tests, err := regress.Select(regress.List(), patterns)
+			tests, err := regress.Select(suite.List(), patterns)
 			if err != nil {
 				return err
 			}

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite"
 	"github.com/spf13/cobra"
 )
 
@@ -39,9 +40,9 @@ reported with the command that reproduces it.
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	f.add(fs)
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
-	completing(cmd, 0, testChoices(regress.Conformance))
+	completing(cmd, 0, testChoices(suite.Conformance))
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
-		tests, err := regress.Select(regress.Conformance(), patterns)
+		tests, err := regress.Select(suite.Conformance(), patterns)
 		if err != nil {
 			return err
 		}

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite"
 	"github.com/nicloop/nicloop/docs"
 	"github.com/stretchr/testify/require"
 )
@@ -172,7 +173,7 @@ func TestStatusNamesWhatExists(t *testing.T) {
 			if strings.HasPrefix(f[2], "--") {
 				continue
 			}
-			_, err := regress.Select(regress.List(), rest)
+			_, err := regress.Select(suite.List(), rest)
 			require.NoError(t, err, f[0])
 		case "rtl-test":
 			require.Regexp(t, `(?m)^\s*"?`+rest[0]+`\b`, string(benches), f[0])

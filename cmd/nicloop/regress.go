@@ -13,6 +13,7 @@ import (
 	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
+	"github.com/nicloop/nicloop/bench/suite"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -70,15 +71,15 @@ written to a new folder with results.xml (JUnit), report.html and one folder per
 	f.lockstep.add(fs)
 	fs.BoolVar(&f.coverage, "coverage", false, "measure coverage of RTL lines, toggles and functional points; report holes by block, write coverage.html")
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
-	completing(cmd, 0, testChoices(regress.List))
+	completing(cmd, 0, testChoices(suite.List))
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
-		tests, err := regress.Select(regress.List(), patterns)
+		tests, err := regress.Select(suite.List(), patterns)
 		if err != nil {
 			return err
 		}
 		switch {
 		case len(patterns) == 0 && f.failedLast: // with any patterns
-			tests = regress.List()
+			tests = suite.List()
 		case len(patterns) == 0 && !list:
 			tests = regress.Everyday(tests)
 		}

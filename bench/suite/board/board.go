@@ -1,4 +1,5 @@
-package regress
+// Package board tests what needs no control of the clock, so that it runs on a board too.
+package board
 
 import (
 	"context"
@@ -7,31 +8,60 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/messages"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/selftest"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
 
-// boardTests ask for no cycles, so they run on whatever has the registers: a simulation, a board in
+// Tests ask for no cycles, so they run on whatever has the registers: a simulation, a board in
 // a slot or at a serial line, and what a guest of nicloop vm finds in its slot. What a device has
 // not got is left out, and said.
-var boardTests = []Test{
-	{"board/registers", []string{Board}, "who the NIC says it is, every bit of a register, every address, what is no register", boardCheck("identity", "scratch", "addresses", "refusals")},
-	{"board/mailbox", []string{Board}, "packets of every length and kind into a mailbox with guard bytes", boardCheck("velo", "counters")},
-	{"board/put-get", []string{Board}, "RMA across pages, with guard bytes", boardCheck("dma", "counters")},
-	{"board/interrupts", []string{Board}, "every cause of an interrupt, of every process, comes and ends", boardCheck("interrupts")},
-	{"board/links", []string{Board}, "a PRBS over every link whose both ends are there", boardCheck("links")},
-	{"board/rates", []string{Board}, "latencies with percentiles, throughput, no counter of errors", boardCheck("latency", "bandwidth", "counters")},
-	{"board/messages", []string{Board}, "every collective over ranks of all nodes, eager and by each rendezvous, verified to the byte", testBoardMessages},
+func Tests() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "board/registers", Tags: []string{regress.Board},
+			Doc: "who the NIC says it is, every bit of a register, every address, what is no register",
+			Run: boardCheck("identity", "scratch", "addresses", "refusals"),
+		},
+		{
+			Name: "board/mailbox", Tags: []string{regress.Board},
+			Doc: "packets of every length and kind into a mailbox with guard bytes",
+			Run: boardCheck("velo", "counters"),
+		},
+		{
+			Name: "board/put-get", Tags: []string{regress.Board},
+			Doc: "RMA across pages, with guard bytes",
+			Run: boardCheck("dma", "counters"),
+		},
+		{
+			Name: "board/interrupts", Tags: []string{regress.Board},
+			Doc: "every cause of an interrupt, of every process, comes and ends",
+			Run: boardCheck("interrupts"),
+		},
+		{
+			Name: "board/links", Tags: []string{regress.Board},
+			Doc: "a PRBS over every link whose both ends are there",
+			Run: boardCheck("links"),
+		},
+		{
+			Name: "board/rates", Tags: []string{regress.Board},
+			Doc: "latencies with percentiles, throughput, no counter of errors",
+			Run: boardCheck("latency", "bandwidth", "counters"),
+		},
+		{
+			Name: "board/messages", Tags: []string{regress.Board},
+			Doc: "every collective over ranks of all nodes, eager and by each rendezvous, verified to the byte",
+			Run: testBoardMessages,
+		},
+	}
 }
 
-// Board marks what runs on any device.
-const Board = "board"
-
 // boardCheck makes a test of checks that one who brings a board up would run.
-func boardCheck(names ...string) func(t *T) error {
-	return func(t *T) (err error) {
+func boardCheck(names ...string) func(t *regress.T) error {
+	return func(t *regress.T) (err error) {
 		sys, err := t.OpenFreeRunning(selftest.MemoryBytes)
 		if err != nil {
 			return err
@@ -47,12 +77,12 @@ func boardCheck(names ...string) func(t *T) error {
 		if err != nil {
 			return err
 		}
-		return t.judge(results)
+		return judge(t, results)
 	}
 }
 
 // judge: a test is left out if there was nothing that it could look at.
-func (t *T) judge(results []selftest.Result) error {
+func judge(t *regress.T, results []selftest.Result) error {
 	var failed []error
 	did, left := 0, ""
 	for _, r := range results {
@@ -80,7 +110,7 @@ func (t *T) judge(results []selftest.Result) error {
 
 // testBoardMessages is the host's whole stack, with ranks in real time where the device has no
 // other.
-func testBoardMessages(t *T) error {
+func testBoardMessages(t *regress.T) error {
 	sys, err := t.OpenFreeRunning(selftest.MemoryBytes)
 	if err != nil {
 		return err
@@ -94,8 +124,8 @@ func testBoardMessages(t *T) error {
 		c := bench.Default("")
 		c.Nodes, c.Procs, c.Rendezvous, c.Chunk, c.Outstanding = nodes, max(1, ranks/nodes), by, 1500, 2
 		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
-		c.Sizes = []int{c.Nodes * c.Procs * collectiveSizes[len(collectiveSizes)-1]}
-		if err := t.Launch(c, 8, func(r *host.Rank) error { return collectiveWorld(r, t.Seed, rounds, eachCollective) }); err != nil {
+		c.Sizes = []int{c.Nodes * c.Procs * messages.CollectiveSizes()[len(messages.CollectiveSizes())-1]}
+		if err := t.Launch(c, 8, func(r *host.Rank) error { return messages.CollectiveWorld(r, t.Seed, rounds, messages.EachCollective) }); err != nil {
 			return fmt.Errorf("%d nodes x %d processes, %s: %w", c.Nodes, c.Procs, by, err)
 		}
 		t.Logf("%d nodes x %d processes, %s: %d rounds", c.Nodes, c.Procs, by, rounds)

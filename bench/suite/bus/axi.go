@@ -1,45 +1,56 @@
-package regress
+package bus
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// axiTests are of what stands between a host and the core behind AXI with a clock of its own. Other
+// AXI are of what stands between a host and the core behind AXI with a clock of its own. Other
 // devices skip them.
-var axiTests = []Test{
-	{"axi/reset", []string{"smoke"}, "a core that is reset in traffic by its board's page: what was under way is refused or lost, no memory changes behind it, neighbours go on, and it works again", func(t *T) error {
-		return testAXIReset(t, simregs.AXIControl, simregs.AXIReset)
-	}},
-	{"axi/function-reset", nil, "the same by a function-level reset, which forgets the MSI-X table too", func(t *T) error {
-		return testAXIReset(t, simregs.AXIFunction, simregs.AXIFunctionReset)
-	}},
-	{"axi/interrupts", []string{"smoke"}, "the message of an interrupt never passes what it tells of", func(t *T) error {
-		nics, err := openTraffic(t, openAXI)
-		if err != nil {
-			return err
-		}
-		return errors.Join(interruptsFollow(nics[0], nics[1]), noStrays(nics))
-	}},
+func AXI() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "axi/reset", Tags: []string{"smoke"},
+			Doc: "a core that is reset in traffic by its board's page: what was under way is refused or lost, no memory changes behind it, neighbours go on, and it works again",
+			Run: func(t *regress.T) error {
+				return testAXIReset(t, simregs.AXIControl, simregs.AXIReset)
+			},
+		},
+		{
+			Name: "axi/function-reset",
+			Doc:  "the same by a function-level reset, which forgets the MSI-X table too",
+			Run: func(t *regress.T) error {
+				return testAXIReset(t, simregs.AXIFunction, simregs.AXIFunctionReset)
+			},
+		},
+		{
+			Name: "axi/interrupts", Tags: []string{"smoke"},
+			Doc: "the message of an interrupt never passes what it tells of",
+			Run: func(t *regress.T) error {
+				nics, err := openTraffic(t, openAXI)
+				if err != nil {
+					return err
+				}
+				return errors.Join(interruptsFollow(nics[0], nics[1]), noStrays(nics))
+			},
+		},
+	}
 }
 
 // openAXI is openRMA of a device behind AXI.
-func openAXI(t *T) ([]*nic, error) {
-	nics, err := t.openRMA(2)
+func openAXI(t *regress.T) ([]*nictest.NIC, error) {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return nil, err
 	}
-	return nics, nics[0].needs(simregs.AXIFunction, "a board's own page and resets: rtl:?bus=axi has them")
-}
-
-// oneWay: the host's accesses to registers and send windows go one behind the other.
-func (n *nic) oneWay() bool {
-	return !n.dev.Capabilities().Has(drivers.CanAnswerWrites) || n.needs(simregs.AXIFunction, "") == nil
+	return nics, nics[0].Require(simregs.AXIFunction, "a board's own page and resets: rtl:?bus=axi has them")
 }
 
 // axiResets is how many systems a core is reset in, in traffic of as many cycles as come by chance:
@@ -47,7 +58,7 @@ func (n *nic) oneWay() bool {
 const axiResets = 5
 
 // testAXIReset resets node 1 by a bit of a register that reads 1 until that is over.
-func testAXIReset(t *T, register uint32, bit uint64) error {
+func testAXIReset(t *regress.T, register uint32, bit uint64) error {
 	refused := 0
 	for range axiResets {
 		nics, err := openTraffic(t, openAXI)
@@ -68,7 +79,7 @@ func testAXIReset(t *T, register uint32, bit uint64) error {
 }
 
 // oneAXIReset tells how many accesses were refused.
-func oneAXIReset(t *T, nics []*nic, register uint32, bit uint64) (refused int, err error) {
+func oneAXIReset(t *regress.T, nics []*nictest.NIC, register uint32, bit uint64) (refused int, err error) {
 	here, away := nics[0], nics[1]
 	if err := pcieTraffic(t, nics, drivers.Cycle(t.Rand.Intn(900))); err != nil {
 		return 0, err
@@ -76,14 +87,14 @@ func oneAXIReset(t *T, nics []*nic, register uint32, bit uint64) (refused int, e
 	if refused, err = resetAXI(away, register, bit); err != nil {
 		return refused, err
 	}
-	if resets, err := away.dev.ReadReg(simregs.AXIResets); err != nil || resets&0xffffffff != 1 {
+	if resets, err := away.Dev.ReadReg(simregs.AXIResets); err != nil || resets&0xffffffff != 1 {
 		return refused, errors.Join(err, fmt.Errorf("RESETS is %d after one", resets&0xffffffff))
 	}
-	before := bytes.Clone(away.dev.Memory())
+	before := bytes.Clone(away.Dev.Memory())
 	if err := readUntilEmpty(here); err != nil {
 		return refused, err
 	}
-	if at := firstOther(away.dev.Memory(), before); at >= 0 {
+	if at := firstOther(away.Dev.Memory(), before); at >= 0 {
 		return refused, fmt.Errorf("byte 0x%x of the host changed after its NIC was reset", at)
 	}
 	return refused, errors.Join(asNew(here, away), interruptsFollow(here, away), noStrays(nics))
@@ -91,7 +102,7 @@ func oneAXIReset(t *T, nics []*nic, register uint32, bit uint64) (refused int, e
 
 // resetAXI resets a NIC and waits for its end. Every access meanwhile is answered: as ever, or
 // refused. It tells how many were refused.
-func resetAXI(n *nic, register uint32, bit uint64) (refused int, err error) {
+func resetAXI(n *nictest.NIC, register uint32, bit uint64) (refused int, err error) {
 	var bus *drivers.BusError
 	tolerate := func(err error) error {
 		if errors.As(err, &bus) {
@@ -100,29 +111,29 @@ func resetAXI(n *nic, register uint32, bit uint64) (refused int, err error) {
 		}
 		return err
 	}
-	if err := tolerate(n.dev.WriteReg(register, bit)); err != nil {
+	if err := tolerate(n.Dev.WriteReg(register, bit)); err != nil {
 		return refused, err
 	}
 	for range 20000 {
-		_, err := n.dev.ReadReg(regs.Magic)
+		_, err := n.Dev.ReadReg(regs.Magic)
 		if err := tolerate(err); err != nil {
 			return refused, err
 		}
-		v, err := n.dev.ReadReg(register)
+		v, err := n.Dev.ReadReg(register)
 		if err := tolerate(err); err != nil {
 			return refused, err
 		}
 		if err == nil && v&bit == 0 {
-			return refused, n.expect(regs.Magic, regs.MagicValue)
+			return refused, n.Expect(regs.Magic, regs.MagicValue)
 		}
 	}
 	return refused, errors.New("a reset does not end")
 }
 
 // noStrays: the bus has answered nothing that nobody asked for.
-func noStrays(nics []*nic) error {
+func noStrays(nics []*nictest.NIC) error {
 	for _, n := range nics {
-		if err := n.expect(simregs.AXIStrays, 0); err != nil {
+		if err := n.Expect(simregs.AXIStrays, 0); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,5 @@
-package regress
+// Package bus tests the NIC behind PCIe and AXI: errors, resets and interrupts of the bus.
+package bus
 
 import (
 	"bytes"
@@ -6,55 +7,95 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// pcieTests are of faults that only a bus like PCIe has. A device without a simulated root complex
+// PCIe are of faults that only a bus like PCIe has. A device without a simulated root complex
 // skips them.
-var pcieTests = []Test{
-	{"pcie/poisoned", []string{"smoke"}, "of reads whose completions are poisoned or refused each is told, the rest arrives, nothing else is touched", func(t *T) error {
-		return testFailedReads(t, failedReads{chances: map[uint32]float64{simregs.RootPoisoned: 0.04, simregs.RootErrors: 0.04}, counters: simregs.RootFailed, rounds: 6})
-	}},
-	{"pcie/lost", nil, "of reads whose completions come never or behind their time-out each is told, what comes late meets nobody, nothing hangs", func(t *T) error {
-		return testFailedReads(t, failedReads{chances: map[uint32]float64{simregs.RootLost: 0.03, simregs.RootLate: 0.03}, counters: simregs.RootDropped, shift: 32, rounds: 4})
-	}},
-	{"pcie/bus-master", []string{"smoke"}, "a NIC that may not reach memory says so of what it was asked for, and goes on when it may", testBusMaster},
-	{"pcie/removed", nil, "a NIC that is pulled out of traffic: its registers tell it, nothing hangs, no memory changes any more, others go on", testRemoved},
-	{"pcie/reset", []string{"smoke"}, "a function that is reset in traffic: what was under way is lost, no memory changes, neighbours and their processes go on, and it works again", testFunctionReset},
-	{"pcie/stale", []string{"smoke"}, "completions of reads from before a reset of the function are discarded: none reaches a later read", testStaleCompletions},
-	{"pcie/put-rate", []string{"rma"}, "puts at 90 % of what payloads of 256 bytes let through", pcieRate(regs.RMACommandPut)},
-	{"pcie/get-rate", []string{"rma"}, "gets at 90 % of what payloads of 256 bytes let through", pcieRate(regs.RMACommandGet)},
-	{"pcie/interrupts", []string{"smoke"}, "the message of an interrupt never passes what it tells of", testMessages},
+func PCIe() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "pcie/poisoned", Tags: []string{"smoke"},
+			Doc: "of reads whose completions are poisoned or refused each is told, the rest arrives, nothing else is touched",
+			Run: func(t *regress.T) error {
+				return testFailedReads(t, failedReads{chances: map[uint32]float64{simregs.RootPoisoned: 0.04, simregs.RootErrors: 0.04}, counters: simregs.RootFailed, rounds: 6})
+			},
+		},
+		{
+			Name: "pcie/lost",
+			Doc:  "of reads whose completions come never or behind their time-out each is told, what comes late meets nobody, nothing hangs",
+			Run: func(t *regress.T) error {
+				return testFailedReads(t, failedReads{chances: map[uint32]float64{simregs.RootLost: 0.03, simregs.RootLate: 0.03}, counters: simregs.RootDropped, shift: 32, rounds: 4})
+			},
+		},
+		{
+			Name: "pcie/bus-master", Tags: []string{"smoke"},
+			Doc: "a NIC that may not reach memory says so of what it was asked for, and goes on when it may",
+			Run: testBusMaster,
+		},
+		{
+			Name: "pcie/removed",
+			Doc:  "a NIC that is pulled out of traffic: its registers tell it, nothing hangs, no memory changes any more, others go on",
+			Run:  testRemoved,
+		},
+		{
+			Name: "pcie/reset", Tags: []string{"smoke"},
+			Doc: "a function that is reset in traffic: what was under way is lost, no memory changes, neighbours and their processes go on, and it works again",
+			Run: testFunctionReset,
+		},
+		{
+			Name: "pcie/stale", Tags: []string{"smoke"},
+			Doc: "completions of reads from before a reset of the function are discarded: none reaches a later read",
+			Run: testStaleCompletions,
+		},
+		{
+			Name: "pcie/put-rate", Tags: []string{"rma"},
+			Doc: "puts at 90 % of what payloads of 256 bytes let through",
+			Run: pcieRate(regs.RMACommandPut),
+		},
+		{
+			Name: "pcie/get-rate", Tags: []string{"rma"},
+			Doc: "gets at 90 % of what payloads of 256 bytes let through",
+			Run: pcieRate(regs.RMACommandGet),
+		},
+		{
+			Name: "pcie/interrupts", Tags: []string{"smoke"},
+			Doc: "the message of an interrupt never passes what it tells of",
+			Run: testMessages,
+		},
+	}
 }
 
 const pcieWhat = "faults of a simulated root complex: rtl:?bus=pcie has one"
 
 // openPCIe is openRMA of a device with a root complex.
-func openPCIe(t *T) ([]*nic, error) {
-	nics, err := t.openRMA(2)
+func openPCIe(t *regress.T) ([]*nictest.NIC, error) {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return nil, err
 	}
-	return nics, nics[0].needs(simregs.RootCtrl, pcieWhat)
+	return nics, nics[0].Require(simregs.RootCtrl, pcieWhat)
 }
 
 // pcieRate: a fragment of 256 bytes is a TLP with a header of 16 bytes, on a stream of 8 bytes a
 // cycle.
-func pcieRate(command regs.RMACommand) func(*T) error {
-	return func(t *T) error {
+func pcieRate(command regs.RMACommand) func(*regress.T) error {
+	return func(t *regress.T) error {
 		if !strings.Contains(t.Device, "bus=pcie") || strings.Contains(t.Device, "mps=") || strings.Contains(t.Device, "bus_seed=") {
 			if _, err := openPCIe(t); err != nil {
 				return err
 			}
 			return fmt.Errorf("%w: a rate is that of a bus that is never late, and this test sets the payload of TLPs: leave bus_seed and mps out", drivers.ErrNotSupported)
 		}
-		if err := t.reshape("mps=256&mrrs=512"); err != nil {
+		if err := nictest.Reshape(t, "mps=256&mrrs=512"); err != nil {
 			return err
 		}
 		const onBus = (regs.RMAMTU + 16) / 8
-		return t.byteRate(command, func(fragments int) drivers.Cycle { return drivers.Cycle(fragments*onBus*100/90 + 1000) })
+		return nictest.ByteRate(t, command, func(fragments int) drivers.Cycle { return drivers.Cycle(fragments*onBus*100/90 + 1000) })
 	}
 }
 
@@ -73,18 +114,18 @@ type triedPut struct {
 
 // testFailedReads puts with faults on the bus of both nodes. Each put has arrived whole or is told
 // to have failed, and but where puts go no byte has changed.
-func testFailedReads(t *T, f failedReads) error {
+func testFailedReads(t *regress.T, f failedReads) error {
 	nics, err := openPCIe(t)
 	if err != nil {
 		return err
 	}
-	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
-	t.Rand.Read(mem[rawData : rawData+rawPages<<12])
-	t.Rand.Read(far[rawData : rawData+rawPages<<12])
+	mem, far := nics[0].Dev.Memory(), nics[1].Dev.Memory()
+	t.Rand.Read(mem[nictest.RawData : nictest.RawData+nictest.RawPages<<12])
+	t.Rand.Read(far[nictest.RawData : nictest.RawData+nictest.RawPages<<12])
 	want := bytes.Clone(far)
 	for _, n := range nics {
 		for off, p := range f.chances {
-			if err := n.dev.WriteReg(off, uint64(p*(1<<32))); err != nil {
+			if err := n.Dev.WriteReg(off, uint64(p*(1<<32))); err != nil {
 				return err
 			}
 		}
@@ -95,7 +136,7 @@ func testFailedReads(t *T, f failedReads) error {
 		if err != nil {
 			return err
 		}
-		if err := settle(nics[0].sys); err != nil {
+		if err := nictest.Settle(nics[0].Sys); err != nil {
 			return err
 		}
 		told, err := toldErrors(nics[0], &seen)
@@ -114,14 +155,14 @@ func testFailedReads(t *T, f failedReads) error {
 			}
 			copy(want[p.to:p.to+p.n], far[p.to:p.to+p.n])
 		}
-		if got := firstOther(far[rawData:rawData+rawPages<<12], want[rawData:]); got >= 0 {
-			return fmt.Errorf("byte 0x%x of node 1 changed, which no put goes to", rawData+got)
+		if got := firstOther(far[nictest.RawData:nictest.RawData+nictest.RawPages<<12], want[nictest.RawData:]); got >= 0 {
+			return fmt.Errorf("byte 0x%x of node 1 changed, which no put goes to", nictest.RawData+got)
 		}
 	}
 	made, counted := uint64(0), uint64(0)
 	for _, n := range nics {
-		faults, e1 := n.dev.ReadReg(simregs.RootFaults)
-		counters, e2 := n.dev.ReadReg(f.counters)
+		faults, e1 := n.Dev.ReadReg(simregs.RootFaults)
+		counters, e2 := n.Dev.ReadReg(f.counters)
 		if err := errors.Join(e1, e2); err != nil {
 			return err
 		}
@@ -135,12 +176,12 @@ func testFailedReads(t *T, f failedReads) error {
 }
 
 // postPuts posts puts that do not meet, in pages that the test has.
-func postPuts(t *T, n *nic) (puts []triedPut, err error) {
-	const each = rawPages << 12 / 8
+func postPuts(t *regress.T, n *nictest.NIC) (puts []triedPut, err error) {
+	const each = nictest.RawPages << 12 / 8
 	for i := range uint64(8) {
-		p := triedPut{from: rawData + uint64(t.Rand.Intn(4000)), to: rawData + i*each + uint64(t.Rand.Intn(each/2)), n: 1 + uint64(t.Rand.Intn(each/2)), tag: uint16(i + 1)}
-		d := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, DstNode: 1, BytesMinus1: uint32(p.n - 1), Tag: p.tag}
-		if err := n.post(d, p.from-rawData, p.to-rawData); err != nil {
+		p := triedPut{from: nictest.RawData + uint64(t.Rand.Intn(4000)), to: nictest.RawData + i*each + uint64(t.Rand.Intn(each/2)), n: 1 + uint64(t.Rand.Intn(each/2)), tag: uint16(i + 1)}
+		d := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: nictest.RawVPID, DstNode: 1, BytesMinus1: uint32(p.n - 1), Tag: p.tag}
+		if err := n.Post(d, p.from-nictest.RawData, p.to-nictest.RawData); err != nil {
 			return nil, err
 		}
 		puts = append(puts, p)
@@ -150,19 +191,19 @@ func postPuts(t *T, n *nic) (puts []triedPut, err error) {
 
 // toldErrors are the tags of which notifications from number seen on tell an error. The ring is
 // read up to them.
-func toldErrors(n *nic, seen *int) (map[uint16]bool, error) {
-	wp, err := n.dev.ReadReg(regs.NotiWP(rawVPID))
+func toldErrors(n *nictest.NIC, seen *int) (map[uint16]bool, error) {
+	wp, err := n.Dev.ReadReg(regs.NotiWP(nictest.RawVPID))
 	if err != nil {
 		return nil, err
 	}
 	told := map[uint16]bool{}
 	for ; *seen < int(wp); *seen++ {
-		ext, noti := n.noti(*seen)
+		ext, noti := n.Notification(*seen)
 		if noti.Error != 0 {
 			told[uint16(ext.Fields().Tag)] = true
 		}
 	}
-	return told, n.set(write{regs.NotiRP(rawVPID), wp})
+	return told, n.Set(nictest.Write(regs.NotiRP(nictest.RawVPID), wp))
 }
 
 // firstOther is where two slices part, or -1.
@@ -176,23 +217,23 @@ func firstOther(a, b []byte) int {
 }
 
 // stillPuts: without faults all arrives.
-func stillPuts(t *T, nics []*nic, f failedReads, seen *int) error {
+func stillPuts(t *regress.T, nics []*nictest.NIC, f failedReads, seen *int) error {
 	for _, n := range nics {
 		for off := range f.chances {
-			if err := n.dev.WriteReg(off, 0); err != nil {
+			if err := n.Dev.WriteReg(off, 0); err != nil {
 				return err
 			}
 		}
 	}
 	puts, err := postPuts(t, nics[0])
-	if err := errors.Join(err, settle(nics[0].sys)); err != nil {
+	if err := errors.Join(err, nictest.Settle(nics[0].Sys)); err != nil {
 		return err
 	}
 	told, err := toldErrors(nics[0], seen)
 	if err != nil || len(told) != 0 {
 		return errors.Join(err, fmt.Errorf("%d puts failed after the last fault", len(told)))
 	}
-	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+	mem, far := nics[0].Dev.Memory(), nics[1].Dev.Memory()
 	for _, p := range puts {
 		if !bytes.Equal(far[p.to:p.to+p.n], mem[p.from:p.from+p.n]) {
 			return fmt.Errorf("put %d of %d bytes did not arrive after the last fault", p.tag, p.n)
@@ -205,36 +246,36 @@ func stillPuts(t *T, nics []*nic, f failedReads, seen *int) error {
 // rtl/sim/root_complex.sv holds it to that.
 const mayStillLeave = 16
 
-func testBusMaster(t *T) error {
+func testBusMaster(t *regress.T) error {
 	nics, err := openPCIe(t)
 	if err != nil {
 		return err
 	}
-	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
-	t.Rand.Read(mem[rawData : rawData+256])
-	put := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, DstNode: 1, BytesMinus1: 255, NotiCompleter: true}
+	mem, far := nics[0].Dev.Memory(), nics[1].Dev.Memory()
+	t.Rand.Read(mem[nictest.RawData : nictest.RawData+256])
+	put := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: nictest.RawVPID, DstNode: 1, BytesMinus1: 255, NotiCompleter: true}
 	// The first finds where the page is, so that of the second nothing has to be read.
-	if err := errors.Join(nics[0].post(put, 0, 0), settle(nics[0].sys)); err != nil {
+	if err := errors.Join(nics[0].Post(put, 0, 0), nictest.Settle(nics[0].Sys)); err != nil {
 		return err
 	}
-	if !bytes.Equal(far[rawData:rawData+256], mem[rawData:rawData+256]) {
+	if !bytes.Equal(far[nictest.RawData:nictest.RawData+256], mem[nictest.RawData:nictest.RawData+256]) {
 		return errors.New("a put did not arrive")
 	}
-	t.Rand.Read(mem[rawData : rawData+256])
-	if err := errors.Join(nics[1].set(write{simregs.RootCtrl, simregs.RootNoBusMaster}), settle(nics[0].sys)); err != nil {
+	t.Rand.Read(mem[nictest.RawData : nictest.RawData+256])
+	if err := errors.Join(nics[1].Set(nictest.Write(simregs.RootCtrl, simregs.RootNoBusMaster)), nictest.Settle(nics[0].Sys)); err != nil {
 		return err
 	}
 	var stop drivers.Stop
-	if err := nics[0].sys.Run(nics[0].sys.Now()+mayStillLeave, &stop); err != nil {
+	if err := nics[0].Sys.Run(nics[0].Sys.Now()+mayStillLeave, &stop); err != nil {
 		return err
 	}
 	// A completer that may not write loses the data, and the word about it too: its ring is in the
 	// memory that it cannot reach.
 	before := bytes.Clone(far)
-	if err := errors.Join(nics[0].post(put, 0, 0), settle(nics[0].sys)); err != nil {
+	if err := errors.Join(nics[0].Post(put, 0, 0), nictest.Settle(nics[0].Sys)); err != nil {
 		return err
 	}
-	_, noti := nics[0].noti(0)
+	_, noti := nics[0].Notification(0)
 	if noti.Error == 0 || noti.Seq != 1 {
 		return fmt.Errorf("told %+v of a put to a node without bus master, expected an error", noti)
 	}
@@ -243,16 +284,16 @@ func testBusMaster(t *T) error {
 	}
 	get := put
 	get.Command = regs.RMACommandGet
-	if err := errors.Join(nics[0].post(get, 0, 0), settle(nics[0].sys)); err != nil {
+	if err := errors.Join(nics[0].Post(get, 0, 0), nictest.Settle(nics[0].Sys)); err != nil {
 		return err
 	}
-	if _, noti := nics[0].noti(1); noti.Error == 0 || noti.Seq != 2 {
+	if _, noti := nics[0].Notification(1); noti.Error == 0 || noti.Seq != 2 {
 		return fmt.Errorf("told %+v of a get from a node without bus master, expected an error", noti)
 	}
-	if err := errors.Join(nics[1].set(write{simregs.RootCtrl, 0}), nics[0].post(put, 0, 0), settle(nics[0].sys)); err != nil {
+	if err := errors.Join(nics[1].Set(nictest.Write(simregs.RootCtrl, 0)), nics[0].Post(put, 0, 0), nictest.Settle(nics[0].Sys)); err != nil {
 		return err
 	}
-	if !bytes.Equal(far[rawData:rawData+256], mem[rawData:rawData+256]) {
+	if !bytes.Equal(far[nictest.RawData:nictest.RawData+256], mem[nictest.RawData:nictest.RawData+256]) {
 		return errors.New("a put did not arrive when the node was bus master again")
 	}
 	return nil
@@ -263,29 +304,29 @@ func testBusMaster(t *T) error {
 const pcieLines = 3
 
 // pcieTraffic posts packets both ways, and puts, and lets a part of their time pass.
-func pcieTraffic(t *T, nics []*nic, cycles drivers.Cycle) error {
-	put := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: rawVPID, BytesMinus1: 2999}
+func pcieTraffic(t *regress.T, nics []*nictest.NIC, cycles drivers.Cycle) error {
+	put := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: nictest.RawVPID, BytesMinus1: 2999}
 	for i := range pcieLines {
 		for n, from := range nics {
 			put.DstNode = uint16(1 - n)
-			if err := errors.Join(from.send(regs.PioFields{DstNode: uint8(1 - n)}, []byte{byte(i), byte(n)}), from.post(put, 0, 0x4000)); err != nil {
+			if err := errors.Join(from.Send(regs.PioFields{DstNode: uint8(1 - n)}, []byte{byte(i), byte(n)}), from.Post(put, 0, 0x4000)); err != nil {
 				return err
 			}
 		}
 	}
 	var stop drivers.Stop
-	return nics[0].sys.Run(nics[0].sys.Now()+cycles, &stop)
+	return nics[0].Sys.Run(nics[0].Sys.Now()+cycles, &stop)
 }
 
 // openTraffic gives both nodes of what open has opened a mailbox, too.
-func openTraffic(t *T, open func(*T) ([]*nic, error)) ([]*nic, error) {
+func openTraffic(t *regress.T, open func(*regress.T) ([]*nictest.NIC, error)) ([]*nictest.NIC, error) {
 	nics, err := open(t)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range nics {
-		t.Rand.Read(n.dev.Memory()[rawData : rawData+0x4000])
-		if err := n.enable(0, slotsPerBox); err != nil {
+		t.Rand.Read(n.Dev.Memory()[nictest.RawData : nictest.RawData+0x4000])
+		if err := n.Enable(0, nictest.SlotsPerBox); err != nil {
 			return nil, err
 		}
 	}
@@ -293,16 +334,16 @@ func openTraffic(t *T, open func(*T) ([]*nic, error)) ([]*nic, error) {
 }
 
 // gone: the registers of a NIC that is not there tell so.
-func gone(n *nic) error {
+func gone(n *nictest.NIC) error {
 	for _, off := range []uint32{regs.Magic, regs.Params, regs.MboxWP(0)} {
-		if v, err := n.dev.ReadReg(off); !errors.Is(err, drivers.ErrPeerDied) {
+		if v, err := n.Dev.ReadReg(off); !errors.Is(err, drivers.ErrPeerDied) {
 			return fmt.Errorf("%s of a NIC that is gone: 0x%x, %v, expected %v", regs.Describe(off), v, err, drivers.ErrPeerDied)
 		}
 	}
 	return nil
 }
 
-func testRemoved(t *T) error {
+func testRemoved(t *regress.T) error {
 	nics, err := openTraffic(t, openPCIe)
 	if err != nil {
 		return err
@@ -311,30 +352,30 @@ func testRemoved(t *T) error {
 		return err
 	}
 	here, away := nics[0], nics[1]
-	if err := away.dev.WriteReg(simregs.RootCtrl, simregs.RootRemoved); err != nil {
+	if err := away.Dev.WriteReg(simregs.RootCtrl, simregs.RootRemoved); err != nil {
 		return err
 	}
 	if err := gone(away); err != nil {
 		return err
 	}
-	before := bytes.Clone(away.dev.Memory())
+	before := bytes.Clone(away.Dev.Memory())
 	// Lines to a NIC that is gone are lost without a word, and none is waited for.
-	if err := errors.Join(away.send(regs.PioFields{}, []byte("nobody")), away.dev.WriteReg(regs.IRQMask, 1)); err != nil {
+	if err := errors.Join(away.Send(regs.PioFields{}, []byte("nobody")), away.Dev.WriteReg(regs.IRQMask, 1)); err != nil {
 		return err
 	}
-	if _, err := quiesce(here.sys); err != nil {
+	if _, err := nictest.Quiesce(here.Sys); err != nil {
 		return err
 	}
-	if at := firstOther(away.dev.Memory(), before); at >= 0 {
+	if at := firstOther(away.Dev.Memory(), before); at >= 0 {
 		return fmt.Errorf("byte 0x%x of the host changed after its NIC was pulled out", at)
 	}
 	if err := gone(away); err != nil {
 		return err
 	}
-	return here.expect(regs.Magic, regs.MagicValue)
+	return here.Expect(regs.Magic, regs.MagicValue)
 }
 
-func testFunctionReset(t *T) error {
+func testFunctionReset(t *regress.T) error {
 	nics, err := openTraffic(t, openPCIe)
 	if err != nil {
 		return err
@@ -343,23 +384,23 @@ func testFunctionReset(t *T) error {
 		return err
 	}
 	here, away := nics[0], nics[1]
-	if err := errors.Join(away.dev.WriteReg(simregs.RootCtrl, simregs.RootReset), gone(away)); err != nil {
+	if err := errors.Join(away.Dev.WriteReg(simregs.RootCtrl, simregs.RootReset), gone(away)); err != nil {
 		return err
 	}
-	before := bytes.Clone(away.dev.Memory())
+	before := bytes.Clone(away.Dev.Memory())
 	if err := readUntilEmpty(here); err != nil {
 		return err
 	}
-	if at := firstOther(away.dev.Memory(), before); at >= 0 {
+	if at := firstOther(away.Dev.Memory(), before); at >= 0 {
 		return fmt.Errorf("byte 0x%x of the host changed after its NIC was reset", at)
 	}
 	return asNew(here, away)
 }
 
 // asNew: a NIC that was reset is as after power-on, the other as it was, and packets pass again.
-func asNew(here, away *nic) error {
-	if err := errors.Join(away.expect(regs.Magic, regs.MagicValue), away.expect(regs.MboxCtrl(0), 0), away.expect(regs.NotiCtrl(rawVPID), 0),
-		away.expect(regs.PDID(0), 0), here.expect(regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow), here.expect(regs.PDID(0), rawDomain)); err != nil {
+func asNew(here, away *nictest.NIC) error {
+	if err := errors.Join(away.Expect(regs.Magic, regs.MagicValue), away.Expect(regs.MboxCtrl(0), 0), away.Expect(regs.NotiCtrl(nictest.RawVPID), 0),
+		away.Expect(regs.PDID(0), 0), here.Expect(regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow), here.Expect(regs.PDID(0), nictest.RawDomain)); err != nil {
 		return err
 	}
 	return afterReset(here, away)
@@ -367,13 +408,13 @@ func asNew(here, away *nic) error {
 
 // readUntilEmpty reads the ring of a node until the hardware is empty: each fragment to a NIC that
 // has forgotten its tables is told there.
-func readUntilEmpty(n *nic) error {
+func readUntilEmpty(n *nictest.NIC) error {
 	for range 100 {
-		if idle, err := quiesce(n.sys); idle || err != nil {
+		if idle, err := nictest.Quiesce(n.Sys); idle || err != nil {
 			return err
 		}
-		seen, err := n.dev.ReadReg(regs.NotiWP(rawVPID))
-		if err := errors.Join(err, n.set(write{regs.NotiRP(rawVPID), seen})); err != nil {
+		seen, err := n.Dev.ReadReg(regs.NotiWP(nictest.RawVPID))
+		if err := errors.Join(err, n.Set(nictest.Write(regs.NotiRP(nictest.RawVPID), seen))); err != nil {
 			return err
 		}
 	}
@@ -381,31 +422,31 @@ func readUntilEmpty(n *nic) error {
 }
 
 // afterReset: the NIC is set up anew, and packets pass both ways.
-func afterReset(here, away *nic) error {
+func afterReset(here, away *nictest.NIC) error {
 	// What the other node's packets to it had taken and could not give back is settled between the
 	// links; the mailbox of the other is read.
-	if err := errors.Join(away.enable(0, slotsPerBox), here.resize(0, slotsPerBox), here.enable(0, slotsPerBox)); err != nil {
+	if err := errors.Join(away.Enable(0, nictest.SlotsPerBox), here.ResizeMailbox(0, nictest.SlotsPerBox), here.Enable(0, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
-	if err := errors.Join(here.send(regs.PioFields{DstNode: 1}, []byte("there")), away.send(regs.PioFields{DstNode: 0}, []byte("back"))); err != nil {
+	if err := errors.Join(here.Send(regs.PioFields{DstNode: 1}, []byte("there")), away.Send(regs.PioFields{DstNode: 0}, []byte("back"))); err != nil {
 		return err
 	}
-	if err := settle(here.sys); err != nil {
+	if err := nictest.Settle(here.Sys); err != nil {
 		return err
 	}
-	for n, want := range map[*nic]string{away: "there", here: "back"} {
-		s, err := n.next(0)
+	for n, want := range map[*nictest.NIC]string{away: "there", here: "back"} {
+		s, err := n.Next(0)
 		if err != nil {
 			return err
 		}
 		if !bytes.HasPrefix(s.Payload, []byte(want)) {
-			return fmt.Errorf("node %d got %q after the reset, expected %q", n.node, s.Payload, want)
+			return fmt.Errorf("node %d got %q after the reset, expected %q", n.Node, s.Payload, want)
 		}
 	}
 	return nil
 }
 
-func testMessages(t *T) error {
+func testMessages(t *regress.T) error {
 	nics, err := openTraffic(t, openPCIe)
 	if err != nil {
 		return err
@@ -414,30 +455,30 @@ func testMessages(t *T) error {
 }
 
 // interruptsFollow: with each packet comes its interrupt, and never before it.
-func interruptsFollow(from, to *nic) error {
-	if err := to.set(write{regs.MboxCtrl(0), regs.MboxCtrlEnable | regs.MboxCtrlWindow | regs.MboxCtrlIRQArrival}, write{regs.IRQMask, 1}); err != nil {
+func interruptsFollow(from, to *nictest.NIC) error {
+	if err := to.Set(nictest.Write(regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow|regs.MboxCtrlIRQArrival), nictest.Write(regs.IRQMask, 1)); err != nil {
 		return err
 	}
-	for i := range 3 * slotsPerBox {
-		to.sys.ArmIRQ(1)
-		if err := from.send(regs.PioFields{DstNode: 1}, []byte{byte(i)}); err != nil {
+	for i := range 3 * nictest.SlotsPerBox {
+		to.Sys.ArmIRQ(1)
+		if err := from.Send(regs.PioFields{DstNode: 1}, []byte{byte(i)}); err != nil {
 			return err
 		}
 		var stop drivers.Stop
-		if err := to.sys.Run(drivers.Forever, &stop); err != nil {
+		if err := to.Sys.Run(drivers.Forever, &stop); err != nil {
 			return err
 		}
 		if len(stop.Fired) != 1 || stop.Fired[0].Kind != drivers.FiredIRQ {
 			return fmt.Errorf("packet %d: the run stopped for %+v, expected the interrupt", i, stop)
 		}
-		s, err := to.next(0)
+		s, err := to.Next(0)
 		if err != nil {
 			return fmt.Errorf("the interrupt came before what it tells of: %w", err)
 		}
 		if s.Payload[0] != byte(i) {
 			return fmt.Errorf("packet %d holds %d", i, s.Payload[0])
 		}
-		if err := errors.Join(to.free(0), to.set(write{regs.IRQStatus, 1}), settle(to.sys)); err != nil {
+		if err := errors.Join(to.Free(0), to.Set(nictest.Write(regs.IRQStatus, 1)), nictest.Settle(to.Sys)); err != nil {
 			return err
 		}
 	}

@@ -1,4 +1,5 @@
-package regress
+// Package faults tests that no message is lost or duplicated while parts of the machine fail.
+package faults
 
 import (
 	"bytes"
@@ -9,24 +10,26 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
 
-// faultTests break something while messages and collectives are under way: all
+// Tests break something while messages and collectives are under way: all
 // arrive once, or the run ends with an error that says what happened.
-func faultTests() []Test {
-	test := func(name, doc string, run func(*T) error, tags ...string) Test {
-		return Test{Name: "faults/" + name, Tags: append([]string{"faults"}, tags...), Doc: doc, Run: run}
+func Tests() []regress.Test {
+	test := func(name, doc string, run func(*regress.T) error, tags ...string) regress.Test {
+		return regress.Test{Name: "faults/" + name, Tags: append([]string{"faults"}, tags...), Doc: doc, Run: run}
 	}
-	return []Test{
-		test("errors-1e-6", "one flit in a million corrupted, put rendezvous", noisy(1e-6, 0, host.RPUT), Deep),
-		test("errors-1e-5", "flits corrupted at 1e-5, get rendezvous", noisy(1e-5, 0, host.RGET), Deep),
-		test("errors-1e-4", "flits corrupted at 1e-4, chunked rendezvous", noisy(1e-4, 0, host.Chunked), Deep),
+	return []regress.Test{
+		test("errors-1e-6", "one flit in a million corrupted, put rendezvous", noisy(1e-6, 0, host.RPUT), regress.Deep),
+		test("errors-1e-5", "flits corrupted at 1e-5, get rendezvous", noisy(1e-5, 0, host.RGET), regress.Deep),
+		test("errors-1e-4", "flits corrupted at 1e-4, chunked rendezvous", noisy(1e-4, 0, host.Chunked), regress.Deep),
 		test("errors-1e-3", "flits corrupted at 1e-3, get rendezvous", noisy(1e-3, 0, host.RGET)),
-		test("losses-1e-4", "flits lost at 1e-4, get rendezvous", noisy(0, 1e-4, host.RGET), Deep),
+		test("losses-1e-4", "flits lost at 1e-4, get rendezvous", noisy(0, 1e-4, host.RGET), regress.Deep),
 		test("losses-1e-3", "flits lost at 1e-3, put rendezvous", noisy(0, 1e-3, host.RPUT)),
 		test("link-flaps", "a link that dies and comes back again and again", testLinkFlaps),
 		test("link-gone", "a link that never comes back: a verdict, not a hang", testLinkGone),
@@ -43,15 +46,15 @@ func faultTests() []Test {
 }
 
 // noisy wires have a rate of faults per flit.
-func noisy(errorRate, lossRate float64, p host.Rendezvous) func(*T) error {
-	return func(t *T) error {
+func noisy(errorRate, lossRate float64, p host.Rendezvous) func(*regress.T) error {
+	return func(t *regress.T) error {
 		seed := t.Rand.Uint64()
-		l, err := t.broken(messages(p), func(sys drivers.Timed) error {
+		l, err := broken(t, messageConfig(p), func(sys drivers.Timed) error {
 			nics := nicsOf(sys)
-			if err := nics[0].needs(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
+			if err := nics[0].Require(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
 				return err
 			}
-			return setWires(nics, seed, errorRate, lossRate)
+			return nictest.SetWireFaults(nics, seed, errorRate, lossRate)
 		}, mixed)
 		if err != nil {
 			return err
@@ -64,20 +67,20 @@ func noisy(errorRate, lossRate float64, p host.Rendezvous) func(*T) error {
 	}
 }
 
-func nicsOf(sys drivers.Timed) []*nic {
-	nics := make([]*nic, sys.Info().Nodes)
+func nicsOf(sys drivers.Timed) []*nictest.NIC {
+	nics := make([]*nictest.NIC, sys.Info().Nodes)
 	for n := range nics {
-		nics[n] = &nic{sys: sys, dev: sys.Device(n), node: n, apart: boxBytes}
+		nics[n] = &nictest.NIC{Sys: sys, Dev: sys.Device(n), Node: n, Stride: nictest.BoxBytes}
 	}
 	return nics
 }
 
 // testLinkFlaps takes the carrier from a link for a while, in intervals that
 // are drawn, as long as the traffic may last.
-func testLinkFlaps(t *T) error {
+func testLinkFlaps(t *regress.T) error {
 	const flaps = 40
-	l, err := t.broken(messages(host.RGET), func(sys drivers.Timed) error {
-		if err := nicsOf(sys)[0].needs(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
+	l, err := broken(t, messageConfig(host.RGET), func(sys drivers.Timed) error {
+		if err := nicsOf(sys)[0].Require(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
 			return err
 		}
 		at := sys.Now()
@@ -101,9 +104,9 @@ func testLinkFlaps(t *T) error {
 
 // testLinkGone: what waits for a link for ever is a stall of the hardware, and
 // the verdict says so.
-func testLinkGone(t *T) error {
-	l, err := t.broken(messages(host.RGET), func(sys drivers.Timed) error {
-		if err := nicsOf(sys)[0].needs(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
+func testLinkGone(t *regress.T) error {
+	l, err := broken(t, messageConfig(host.RGET), func(sys drivers.Timed) error {
+		if err := nicsOf(sys)[0].Require(regs.WireCtrl(0), "wires with faults between the nodes"); err != nil {
 			return err
 		}
 		sys.PostReg(0, sys.Now()+5000, regs.WireCtrl(0), regs.WireCtrlDown)
@@ -125,35 +128,35 @@ func testLinkGone(t *T) error {
 
 // testUnmapInGet takes the translation of page 5 of 8 away while page 0 is on its
 // way: nothing of page 5 may come, all the rest must, and the origin is told.
-func testUnmapInGet(t *T) error {
-	nics, err := t.openRMA(2)
+func testUnmapInGet(t *regress.T) error {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return err
 	}
-	const gone, page, n = 5, 4096, rawPages * 4096
-	near, far := nics[0].dev.Memory(), nics[1].dev.Memory()
-	t.Rand.Read(far[rawData : rawData+n])
-	get := regs.RMADescFields{Command: regs.RMACommandGet, NotiCompleter: true, DstVPID: rawVPID, DstNode: 1, BytesMinus1: n - 1}
-	if err := nics[0].post(get, 0, 0); err != nil {
+	const gone, page, n = 5, 4096, nictest.RawPages * 4096
+	near, far := nics[0].Dev.Memory(), nics[1].Dev.Memory()
+	t.Rand.Read(far[nictest.RawData : nictest.RawData+n])
+	get := regs.RMADescFields{Command: regs.RMACommandGet, NotiCompleter: true, DstVPID: nictest.RawVPID, DstNode: 1, BytesMinus1: n - 1}
+	if err := nics[0].Post(get, 0, 0); err != nil {
 		return err
 	}
 	var stop drivers.Stop
-	if err := nics[0].sys.Run(nics[0].sys.Now()+2000, &stop); err != nil {
+	if err := nics[0].Sys.Run(nics[0].Sys.Now()+2000, &stop); err != nil {
 		return err
 	}
-	entry := binary.LittleEndian.Uint64(far[rawTable+8*gone:])
-	binary.LittleEndian.PutUint64(far[rawTable+8*gone:], 0)
-	if err := settle(nics[0].sys); err != nil {
+	entry := binary.LittleEndian.Uint64(far[nictest.RawTable+8*gone:])
+	binary.LittleEndian.PutUint64(far[nictest.RawTable+8*gone:], 0)
+	if err := nictest.Settle(nics[0].Sys); err != nil {
 		return err
 	}
-	got, want := near[rawData:rawData+n], bytes.Clone(far[rawData:rawData+n])
+	got, want := near[nictest.RawData:nictest.RawData+n], bytes.Clone(far[nictest.RawData:nictest.RawData+n])
 	clear(want[gone*page : (gone+1)*page])
 	if !bytes.Equal(got, want) {
 		return errors.New("memory after the get is not what all pages but the unmapped one hold")
 	}
 	told, faults := 0, 0
 	for ; ; told++ {
-		_, noti := nics[0].noti(told)
+		_, noti := nics[0].Notification(told)
 		if noti.Seq != uint16(told+1) {
 			break
 		}
@@ -168,25 +171,25 @@ func testUnmapInGet(t *T) error {
 	if want := page / regs.RMAMTU; faults != want {
 		return fmt.Errorf("%d faults told, expected %d, one for each fragment of the page", faults, want)
 	}
-	binary.LittleEndian.PutUint64(far[rawTable+8*gone:], entry)
-	if err := nics[0].post(get, 0, 0); err != nil {
+	binary.LittleEndian.PutUint64(far[nictest.RawTable+8*gone:], entry)
+	if err := nics[0].Post(get, 0, 0); err != nil {
 		return err
 	}
-	if err := settle(nics[0].sys); err != nil {
+	if err := nictest.Settle(nics[0].Sys); err != nil {
 		return err
 	}
 	t.Notef("%d faults told, no byte of the page moved; mapped again, the same get brought all", faults)
-	if !bytes.Equal(got, far[rawData:rawData+n]) {
+	if !bytes.Equal(got, far[nictest.RawData:nictest.RawData+n]) {
 		return errors.New("after mapping the page again the get did not bring all bytes")
 	}
 	return nil
 }
 
 // testFullBoxes: the network stalls behind full mailboxes and goes on.
-func testFullBoxes(t *T) error {
-	c := messages(host.RGET)
+func testFullBoxes(t *regress.T) error {
+	c := messageConfig(host.RGET)
 	c.Velo = velo.Config{Flow: velo.None, Slots: 1}
-	l, err := t.broken(c, nil, intoOne)
+	l, err := broken(t, c, nil, intoOne)
 	if err != nil {
 		return err
 	}
@@ -199,57 +202,57 @@ func testFullBoxes(t *T) error {
 
 // testFullNotifications puts more often than the target's ring has entries. The
 // hardware waits; when software reads, the rest comes, in order.
-func testFullNotifications(t *T) error {
-	nics, err := t.openRMA(2)
+func testFullNotifications(t *regress.T) error {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return err
 	}
-	const puts = rawSlots + 40
+	const puts = nictest.RawSlots + 40
 	for i := range puts {
-		d := regs.RMADescFields{Command: regs.RMACommandImmPut, NotiCompleter: true, DstVPID: rawVPID, DstNode: 1, BytesMinus1: 7, Tag: uint16(i)}
-		if err := nics[0].post(d, uint64(i), uint64(8*i)); err != nil {
+		d := regs.RMADescFields{Command: regs.RMACommandImmPut, NotiCompleter: true, DstVPID: nictest.RawVPID, DstNode: 1, BytesMinus1: 7, Tag: uint16(i)}
+		if err := nics[0].Post(d, uint64(i), uint64(8*i)); err != nil {
 			return err
 		}
 	}
-	idle, err := quiesce(nics[0].sys)
+	idle, err := nictest.Quiesce(nics[0].Sys)
 	if err != nil {
 		return err
 	}
 	if idle {
 		return errors.New("the hardware is empty, expected it to hold notifications for a full ring")
 	}
-	if err := nics[1].expect(regs.NotiWP(rawVPID), rawSlots); err != nil {
+	if err := nics[1].Expect(regs.NotiWP(nictest.RawVPID), nictest.RawSlots); err != nil {
 		return err
 	}
 	for i := range puts {
-		ext, noti := nics[1].noti(i)
+		ext, noti := nics[1].Notification(i)
 		if noti.Seq != uint16(i+1) || ext.Fields().Tag != uint16(i) {
 			return fmt.Errorf("notification %d: %+v, %+v, expected tag %d", i, noti, ext.Fields(), i)
 		}
-		if got := binary.LittleEndian.Uint64(nics[1].dev.Memory()[rawData+8*i:]); got != uint64(i) {
+		if got := binary.LittleEndian.Uint64(nics[1].Dev.Memory()[nictest.RawData+8*i:]); got != uint64(i) {
 			return fmt.Errorf("put %d left %d", i, got)
 		}
-		if err := nics[1].dev.WriteReg(regs.NotiRP(rawVPID), uint64(i+1)); err != nil {
+		if err := nics[1].Dev.WriteReg(regs.NotiRP(nictest.RawVPID), uint64(i+1)); err != nil {
 			return err
 		}
 		if i+1 == puts {
 			break
 		}
-		if _, err := quiesce(nics[1].sys); err != nil {
+		if _, err := nictest.Quiesce(nics[1].Sys); err != nil {
 			return err
 		}
 	}
-	stall, err := nics[1].dev.ReadReg(regs.NotiStall(rawVPID))
+	stall, err := nics[1].Dev.ReadReg(regs.NotiStall(nictest.RawVPID))
 	if err != nil {
 		return err
 	}
 	t.Notef("%d puts told, none lost, %d cycles behind a full ring", puts, stall)
-	return errors.Join(settle(nics[1].sys), nics[1].expect(regs.NotiWP(rawVPID), puts))
+	return errors.Join(nictest.Settle(nics[1].Sys), nics[1].Expect(regs.NotiWP(nictest.RawVPID), puts))
 }
 
 // testKilled kills the simulator in the middle of endless traffic, some time
 // after the first message has arrived.
-func testKilled(t *T) error {
+func testKilled(t *regress.T) error {
 	var simulator *os.Process
 	killed := make(chan time.Time, 1)
 	kill := func() {
@@ -257,7 +260,7 @@ func testKilled(t *T) error {
 		_ = simulator.Kill() // if it is gone already, the run tells
 	}
 	delay := time.Duration(50+t.Rand.Intn(150)) * time.Millisecond
-	c := messages(host.RGET)
+	c := messageConfig(host.RGET)
 	c.Nodes, c.Procs, c.Sizes = 2, 1, []int{1 << 16}
 	c.Opened = func(sys drivers.Timed) error {
 		p, ok := sys.(interface{ Pid() int })

@@ -1,4 +1,4 @@
-package regress
+package faults
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"math/rand"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/messages"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
@@ -74,8 +76,8 @@ func add(dev drivers.Device, off uint32, to *uint64) error {
 }
 
 // broken runs traffic over four nodes on which breakIt has been at work, and counts.
-func (t *T) broken(c bench.Config, breakIt func(drivers.Timed) error, body func(*T, *host.Rank) error) (*ledger, error) {
-	c.Nodes, c.Procs, c.Sizes = 4, 1, []int{4 * collectiveSizes[len(collectiveSizes)-1]}
+func broken(t *regress.T, c bench.Config, breakIt func(drivers.Timed) error, body func(*regress.T, *host.Rank) error) (*ledger, error) {
+	c.Nodes, c.Procs, c.Sizes = 4, 1, []int{4 * messages.CollectiveSizes()[len(messages.CollectiveSizes())-1]}
 	l := &ledger{ranks: make([]*host.Rank, c.Ranks())}
 	c.Opened, c.Finished = breakIt, l.read
 	err := t.Launch(c, 120, func(r *host.Rank) error {
@@ -93,21 +95,21 @@ func (t *T) broken(c bench.Config, breakIt func(drivers.Timed) error, body func(
 }
 
 // mixed is one rank's part of random messages and collectives, eager and by rendezvous.
-func mixed(t *T, r *host.Rank) error {
+func mixed(t *regress.T, r *host.Rank) error {
 	for k := range 4 {
-		if err := newTraffic(t.Seed*100+int64(k), r, 6000).run(); err != nil {
+		if err := messages.NewTraffic(t.Seed*100+int64(k), r, 6000).Run(); err != nil {
 			return fmt.Errorf("messages, round %d: %w", k, err)
 		}
 		r.FreeAll()
-		d := newDraw(t.Seed, k, r.Size())
-		c, err := r.Group(d.order)
+		d := messages.NewDraw(t.Seed, k, r.Size())
+		c, err := r.Group(d.Order)
 		if err != nil {
 			return err
 		}
-		if err := d.setAlgorithms(c); err != nil {
+		if err := d.SetAlgorithms(c); err != nil {
 			return err
 		}
-		if err := eachCollective(r, c, d); err != nil {
+		if err := messages.EachCollective(r, c, d); err != nil {
 			return fmt.Errorf("collectives, round %d: %w", k, err)
 		}
 		r.FreeAll()
@@ -116,16 +118,16 @@ func mixed(t *T, r *host.Rank) error {
 }
 
 // intoOne sends messages of all kinds from every rank to rank 0, which answers none.
-func intoOne(t *T, r *host.Rank) error {
-	const messages = 30
+func intoOne(t *regress.T, r *host.Rank) error {
+	const perRank = 30
 	content := func(from, k int) []byte {
 		rnd := rand.New(rand.NewSource(t.Seed<<20 + int64(from)<<10 + int64(k)))
-		b := make([]byte, collectiveSizes[rnd.Intn(len(collectiveSizes))])
+		b := make([]byte, messages.CollectiveSizes()[rnd.Intn(len(messages.CollectiveSizes()))])
 		rnd.Read(b)
 		return b
 	}
 	if r.ID() != 0 {
-		for k := range messages {
+		for k := range perRank {
 			if err := r.Send(0, 1, content(r.ID(), k)); err != nil {
 				return err
 			}
@@ -133,7 +135,7 @@ func intoOne(t *T, r *host.Rank) error {
 		return nil
 	}
 	next, buf := make([]int, r.Size()), make([]byte, 6000)
-	for range messages * (r.Size() - 1) {
+	for range perRank * (r.Size() - 1) {
 		st, err := r.Recv(host.AnySource, 1, buf)
 		if err != nil {
 			return err
@@ -146,8 +148,8 @@ func intoOne(t *T, r *host.Rank) error {
 	return nil
 }
 
-// messages is the configuration of the fault tests.
-func messages(p host.Rendezvous) bench.Config {
+// messageConfig is the configuration of the fault tests.
+func messageConfig(p host.Rendezvous) bench.Config {
 	c := bench.Default("")
 	c.Rendezvous, c.Chunk, c.Outstanding = p, 1500, 2
 	c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}

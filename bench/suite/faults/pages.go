@@ -1,4 +1,4 @@
-package regress
+package faults
 
 import (
 	"encoding/binary"
@@ -7,6 +7,7 @@ import (
 	"unsafe"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
@@ -15,8 +16,8 @@ import (
 
 // testPages takes pages from under long messages, at either end: both ends are told, the same, and
 // the message that comes after it arrives.
-func testPages(p host.Rendezvous) func(*T) error {
-	return func(t *T) error {
+func testPages(p host.Rendezvous) func(*regress.T) error {
+	return func(t *regress.T) error {
 		const pages, rounds = 10, 6
 		f := &faultyPages{bytes: pages * pageBytes}
 		c := bench.Default("")

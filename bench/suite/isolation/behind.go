@@ -1,29 +1,31 @@
-package regress
+package isolation
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // flood has two nodes send to each other's mailbox of one slot until the network is full of VELO
 // and lines are left behind.
-func flood(nics []*nic, packets int) error {
+func flood(nics []*nictest.NIC, packets int) error {
 	for _, n := range nics {
-		if err := n.enable(0, 1); err != nil {
+		if err := n.Enable(0, 1); err != nil {
 			return err
 		}
 	}
 	for i, n := range nics {
 		for k := range packets {
-			if err := n.send(regs.PioFields{DstNode: uint8(1 - i)}, bytes.Repeat([]byte{byte(k)}, regs.VELOPayload)); err != nil {
+			if err := n.Send(regs.PioFields{DstNode: uint8(1 - i)}, bytes.Repeat([]byte{byte(k)}, regs.VELOPayload)); err != nil {
 				return err
 			}
 		}
 	}
-	idle, err := quiesce(nics[0].sys)
+	idle, err := nictest.Quiesce(nics[0].Sys)
 	if err == nil && idle {
 		err = errors.New("the hardware is empty, expected it to wait for full mailboxes")
 	}
@@ -32,8 +34,8 @@ func flood(nics []*nic, packets int) error {
 
 // testGetBehindMailbox: processes that wait for their GETs alone, as a rank does in a rendezvous,
 // read no mailbox meanwhile. So that they do not stop each other, nothing of RMA may wait for one.
-func testGetBehindMailbox(t *T) error {
-	nics, err := t.openRMA(2)
+func testGetBehindMailbox(t *regress.T) error {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return err
 	}
@@ -44,39 +46,39 @@ func testGetBehindMailbox(t *T) error {
 	const size, from, to, word = 600, 0x100, 0x1105, 0x3000
 	told := 0
 	for _, n := range nics {
-		t.Rand.Read(n.dev.Memory()[rawData+from : rawData+from+size])
-		clear(n.dev.Memory()[rawData+word:][:4])
+		t.Rand.Read(n.Dev.Memory()[nictest.RawData+from : nictest.RawData+from+size])
+		clear(n.Dev.Memory()[nictest.RawData+word:][:4])
 	}
 	for round := range 3 {
 		for i, n := range nics {
-			d := regs.RMADescFields{DstVPID: rawVPID, DstNode: uint16(1 - i), NotiCompleter: true}
+			d := regs.RMADescFields{DstVPID: nictest.RawVPID, DstNode: uint16(1 - i), NotiCompleter: true}
 			get, add := d, d
 			get.Command, get.BytesMinus1 = regs.RMACommandGet, size-1
 			add.Command = regs.RMACommandFCAA
 			lock := regs.RMALockFields{Compare: uint32(round), Add: 1}.Pack()
-			if err := errors.Join(n.post(get, from, to), n.post(add, uint64(lock), word)); err != nil {
+			if err := errors.Join(n.Post(get, from, to), n.Post(add, uint64(lock), word)); err != nil {
 				return err
 			}
 		}
-		if _, err := quiesce(nics[0].sys); err != nil {
+		if _, err := nictest.Quiesce(nics[0].Sys); err != nil {
 			return err
 		}
 		told += 2
 		for i, n := range nics {
-			if err := n.expect(regs.NotiWP(rawVPID), uint64(told)); err != nil {
+			if err := n.Expect(regs.NotiWP(nictest.RawVPID), uint64(told)); err != nil {
 				return fmt.Errorf("round %d: a GET or FCAA waits for a mailbox: %w", round, err)
 			}
-			far := nics[1-i].dev.Memory()
-			if !bytes.Equal(n.dev.Memory()[rawData+to:][:size], far[rawData+from:][:size]) {
+			far := nics[1-i].Dev.Memory()
+			if !bytes.Equal(n.Dev.Memory()[nictest.RawData+to:][:size], far[nictest.RawData+from:][:size]) {
 				return fmt.Errorf("round %d, node %d: the GET brought other bytes", round, i)
 			}
 		}
 	}
 	for _, n := range nics {
-		if got := n.dev.Memory()[rawData+word]; got != 3 {
-			return fmt.Errorf("node %d: 3 times 1 added makes %d", n.node, got)
+		if got := n.Dev.Memory()[nictest.RawData+word]; got != 3 {
+			return fmt.Errorf("node %d: 3 times 1 added makes %d", n.Node, got)
 		}
-		if err := n.expect(regs.RXPackets, 1); err != nil {
+		if err := n.Expect(regs.RXPackets, 1); err != nil {
 			return fmt.Errorf("the mailbox is not what everything waits for: %w", err)
 		}
 	}
@@ -84,23 +86,23 @@ func testGetBehindMailbox(t *T) error {
 }
 
 // drained reads the two mailboxes until all has come, in order.
-func drained(nics []*nic, packets int) error {
+func drained(nics []*nictest.NIC, packets int) error {
 	for k := range packets {
 		for _, n := range nics {
-			s, err := n.next(0)
+			s, err := n.Next(0)
 			if err != nil {
 				return err
 			}
 			if !bytes.Equal(s.Payload, bytes.Repeat([]byte{byte(k)}, regs.VELOPayload)) {
-				return fmt.Errorf("node %d: packet %d is %x", n.node, k, s.Payload)
+				return fmt.Errorf("node %d: packet %d is %x", n.Node, k, s.Payload)
 			}
-			if err := n.free(0); err != nil {
+			if err := n.Free(0); err != nil {
 				return err
 			}
 		}
-		if _, err := quiesce(nics[0].sys); err != nil {
+		if _, err := nictest.Quiesce(nics[0].Sys); err != nil {
 			return err
 		}
 	}
-	return settle(nics[0].sys)
+	return nictest.Settle(nics[0].Sys)
 }

@@ -1,22 +1,46 @@
-package regress
+package isolation
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// lifeTests have processes end in the middle of everything, and others take their numbers and their
+// Lives have processes end in the middle of everything, and others take their numbers and their
 // memory.
-var lifeTests = []Test{
-	{"isolation/new-owner", []string{"smoke", "rma"}, "descriptors of a process that ended, held by somebody's full ring, reach nothing of the next owner of its number", testNewOwner},
-	{"isolation/late-answer", []string{"rma"}, "answers to a life that has ended reach neither the page nor the ring of the next", testLateAnswer},
-	{"isolation/held-notification", []string{"rma"}, "notifications that waited for a full ring do not reach the ring of the next life", testHeldNotification},
-	{"isolation/lives", nil, "processes of random lives beside others, which notice nothing", func(t *T) error { return testLives(t, 10_000) }},
-	{"isolation/lives-long", []string{"long"}, "the same with 10^6 packets", func(t *T) error { return testLives(t, 1_000_000) }},
+func Lives() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "isolation/new-owner", Tags: []string{"smoke", "rma"},
+			Doc: "descriptors of a process that ended, held by somebody's full ring, reach nothing of the next owner of its number",
+			Run: testNewOwner,
+		},
+		{
+			Name: "isolation/late-answer", Tags: []string{"rma"},
+			Doc: "answers to a life that has ended reach neither the page nor the ring of the next",
+			Run: testLateAnswer,
+		},
+		{
+			Name: "isolation/held-notification", Tags: []string{"rma"},
+			Doc: "notifications that waited for a full ring do not reach the ring of the next life",
+			Run: testHeldNotification,
+		},
+		{
+			Name: "isolation/lives",
+			Doc:  "processes of random lives beside others, which notice nothing",
+			Run:  func(t *regress.T) error { return testLives(t, 10_000) },
+		},
+		{
+			Name: "isolation/lives-long", Tags: []string{"long"},
+			Doc: "the same with 10^6 packets",
+			Run: func(t *regress.T) error { return testLives(t, 1_000_000) },
+		},
+	}
 }
 
 const (
@@ -29,7 +53,7 @@ const (
 
 // A resident stays and checks that all it does is done, and nothing else.
 type resident struct {
-	n        *nic
+	n        *nictest.NIC
 	peer     uint16
 	expected [quads]uint64 // of its page, which the peer writes
 	sent     int           // mails to the peer
@@ -40,15 +64,15 @@ type resident struct {
 
 // A mortal is a process number whose processes come and go.
 type mortal struct {
-	n      *nic
+	n      *nictest.NIC
 	vpid   uint8
 	domain uint64 // 0: nobody lives there
 	posted uint64 // lines, of all its processes
 }
 
 type lives struct {
-	t         *T
-	nics      []*nic
+	t         *regress.T
+	nics      []*nictest.NIC
 	residents [lifeNodes]resident
 	mortals   []mortal
 	refused   int
@@ -56,15 +80,15 @@ type lives struct {
 	births    int
 }
 
-func testLives(t *T, packets uint64) error {
-	nics, err := t.openNICs(lifeNodes)
+func testLives(t *regress.T, packets uint64) error {
+	nics, err := nictest.OpenNICs(t, lifeNodes)
 	if err != nil {
 		return err
 	}
 	l := &lives{t: t, nics: nics}
 	for i, n := range nics {
 		l.residents[i] = resident{n: n, peer: uint16(1 - i)}
-		if err := n.join(steadyVPID, lifeDomain); err != nil {
+		if err := n.EnableAll(steadyVPID, lifeDomain); err != nil {
 			return err
 		}
 		for v := uint8(2); v <= lastMortal; v++ {
@@ -120,7 +144,7 @@ func (l *lives) round() error {
 			err = m.act(l)
 		}
 		if err != nil {
-			return fmt.Errorf("node %d VPID %d: %w", m.n.node, m.vpid, err)
+			return fmt.Errorf("node %d VPID %d: %w", m.n.Node, m.vpid, err)
 		}
 	}
 	return l.watch(drivers.Cycle(50 + r.Intn(300)))
@@ -146,8 +170,8 @@ func (l *lives) watch(cycles drivers.Cycle) error {
 
 // read reads a register. It may learn, too, that a line was refused because its window went off: no
 // fault.
-func (l *lives) read(n *nic, off uint32) (uint64, error) {
-	v, err := n.dev.ReadReg(off)
+func (l *lives) read(n *nictest.NIC, off uint32) (uint64, error) {
+	v, err := n.Dev.ReadReg(off)
 	return v, l.forgive(err)
 }
 
@@ -163,8 +187,8 @@ func (l *lives) forgive(err error) error {
 // pass lets time pass.
 func (l *lives) pass(cycles drivers.Cycle) error {
 	var stop drivers.Stop
-	for deadline := l.nics[0].sys.Now() + cycles; l.nics[0].sys.Now() < deadline; {
-		if err := l.forgive(l.nics[0].sys.Run(deadline, &stop)); err != nil {
+	for deadline := l.nics[0].Sys.Now() + cycles; l.nics[0].Sys.Now() < deadline; {
+		if err := l.forgive(l.nics[0].Sys.Run(deadline, &stop)); err != nil {
 			return err
 		}
 	}
@@ -182,44 +206,44 @@ func (s *resident) act(l *lives) error {
 	binary.LittleEndian.PutUint64(mail[:], word)
 	other.notis++
 	s.sent++
-	return errors.Join(s.n.postAs(steadyVPID, d, word, nlaOf(steadyVPID, 8*uint64(quad))),
-		s.n.send(regs.PioFields{SrcVPID: steadyVPID, DstNode: uint8(s.peer), DstVPID: steadyVPID}, mail[:]))
+	return errors.Join(s.n.PostAs(steadyVPID, d, word, nictest.NlaOf(steadyVPID, 8*uint64(quad))),
+		s.n.Send(regs.PioFields{SrcVPID: steadyVPID, DstNode: uint8(s.peer), DstVPID: steadyVPID}, mail[:]))
 }
 
 // look takes mails and notifications off, which come in order, each once.
 func (s *resident) look() error {
-	mem := s.n.dev.Memory()[own(steadyVPID):]
+	mem := s.n.Dev.Memory()[nictest.OwnArea(steadyVPID):]
 	for {
-		slot := mem[s.got%ownSlots*regs.SlotBytes:][:regs.SlotBytes]
+		slot := mem[s.got%nictest.OwnSlots*regs.SlotBytes:][:regs.SlotBytes]
 		h := regs.Slot(binary.LittleEndian.Uint64(slot[regs.SlotHdrOff:]))
 		if int(h.Seq()) != s.got+1 {
 			break
 		}
 		if h.SrcVPID() != steadyVPID || h.SrcNode() != s.peer || binary.LittleEndian.Uint64(slot)>>32 != uint64(s.got+1) {
-			return fmt.Errorf("node %d: mail %d is %+v, %x", s.n.node, s.got, h.Fields(), slot[:8])
+			return fmt.Errorf("node %d: mail %d is %+v, %x", s.n.Node, s.got, h.Fields(), slot[:8])
 		}
 		s.got++
 	}
 	for {
-		at := mem[ownRing+s.told%ownNotis*regs.NotiBytes:]
+		at := mem[nictest.OwnRing+s.told%nictest.OwnNotis*regs.NotiBytes:]
 		noti := regs.RMANoti(binary.LittleEndian.Uint64(at[8:])).Fields()
 		if int(noti.Seq) != (s.told+1)&(1<<14-1) {
 			break
 		}
 		if noti.Error != 0 || noti.PeerVPID != steadyVPID || noti.PeerNode != s.peer {
-			return fmt.Errorf("node %d: notification %d is %+v", s.n.node, s.told, noti)
+			return fmt.Errorf("node %d: notification %d is %+v", s.n.Node, s.told, noti)
 		}
 		s.told++
 	}
-	return errors.Join(s.n.dev.WriteReg(regs.MboxRP(steadyVPID), uint64(uint32(s.got))), s.n.dev.WriteReg(regs.NotiRP(steadyVPID), uint64(uint32(s.told))))
+	return errors.Join(s.n.Dev.WriteReg(regs.MboxRP(steadyVPID), uint64(uint32(s.got))), s.n.Dev.WriteReg(regs.NotiRP(steadyVPID), uint64(uint32(s.told))))
 }
 
 // begin opens a process of some domain, in memory that nobody else uses any more.
 func (m *mortal) begin(l *lives) error {
 	m.domain = uint64(2 + l.t.Rand.Intn(2))
 	l.births++
-	clear(m.n.dev.Memory()[own(m.vpid):][:ownPage+1<<12])
-	return l.forgive(m.n.join(m.vpid, m.domain))
+	clear(m.n.Dev.Memory()[nictest.OwnArea(m.vpid):][:nictest.OwnPage+1<<12])
+	return l.forgive(m.n.EnableAll(m.vpid, m.domain))
 }
 
 // act posts something to anybody: to its like, to strangers, to nobody. What it writes has its
@@ -232,10 +256,10 @@ func (m *mortal) act(l *lives) error {
 	if r.Intn(3) == 0 {
 		var mail [16]byte
 		binary.LittleEndian.PutUint64(mail[:], word)
-		return m.n.send(regs.PioFields{SrcVPID: m.vpid, DstNode: uint8(node), DstVPID: to}, mail[:])
+		return m.n.Send(regs.PioFields{SrcVPID: m.vpid, DstNode: uint8(node), DstVPID: to}, mail[:])
 	}
 	d := regs.RMADescFields{DstNode: node, DstVPID: to, NotiRequester: r.Intn(4) == 0, NotiResponder: r.Intn(4) == 0, NotiCompleter: r.Intn(2) == 0, BytesMinus1: 7}
-	w1, w2 := word, nlaOf(to, 8*uint64(r.Intn(quads)))
+	w1, w2 := word, nictest.NlaOf(to, 8*uint64(r.Intn(quads)))
 	switch r.Intn(5) {
 	case 0:
 		d.Command = regs.RMACommandImmPut
@@ -245,12 +269,12 @@ func (m *mortal) act(l *lives) error {
 		d.Command, w1 = regs.RMACommandFCAA, 0 // adds nothing
 	case 3:
 		d.Command, d.BytesMinus1 = regs.RMACommandPut, uint32(8*(1+r.Intn(quads/2))-1)
-		w1, w2 = nlaOf(m.vpid, 0), nlaOf(to, 8*uint64(r.Intn(quads/2)))
+		w1, w2 = nictest.NlaOf(m.vpid, 0), nictest.NlaOf(to, 8*uint64(r.Intn(quads/2)))
 	case 4:
 		d.Command, d.BytesMinus1 = regs.RMACommandGet, uint32(8*(1+r.Intn(quads/2))-1)
-		w1, w2 = nlaOf(to, 0), nlaOf(m.vpid, 8*uint64(r.Intn(quads/2)))
+		w1, w2 = nictest.NlaOf(to, 0), nictest.NlaOf(m.vpid, 8*uint64(r.Intn(quads/2)))
 	}
-	return m.n.postAs(m.vpid, d, w1, w2)
+	return m.n.PostAs(m.vpid, d, w1, w2)
 }
 
 // die ends a process at once, as it is, often with much that it has just posted; its memory is
@@ -267,19 +291,19 @@ func (m *mortal) die(l *lives) error {
 	m.domain = 0
 	l.deaths++
 	n := m.n
-	if err := n.dev.WriteReg(regs.PDID(m.vpid), 0); err != nil {
+	if err := n.Dev.WriteReg(regs.PDID(m.vpid), 0); err != nil {
 		return err
 	}
 	if err := errors.Join(l.pass(drivers.Cycle(l.t.Rand.Intn(40))), l.stored(m)); err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint64(n.dev.Memory()[own(m.vpid)+ownTable:], 0)
+	binary.LittleEndian.PutUint64(n.Dev.Memory()[nictest.OwnArea(m.vpid)+nictest.OwnTable:], 0)
 	status, err := l.read(n, regs.ATUStatus)
 	if err != nil {
 		return err
 	}
 	want := uint32(regs.ATUStatusDone.Of(status)) + 2
-	if err := errors.Join(n.dev.WriteReg(command(regs.ATUOpFlushAll).off, command(regs.ATUOpFlushAll).v), n.dev.WriteReg(command(regs.ATUOpFence).off, command(regs.ATUOpFence).v)); err != nil {
+	if err := errors.Join(n.Dev.WriteReg(command(regs.ATUOpFlushAll).Reg, command(regs.ATUOpFlushAll).Value), n.Dev.WriteReg(command(regs.ATUOpFence).Reg, command(regs.ATUOpFence).Value)); err != nil {
 		return err
 	}
 	for range 1000 {
@@ -309,7 +333,7 @@ func (m *mortal) die(l *lives) error {
 // posted: one that waits on the bus is judged when it is taken, and would be the next process's.
 func (l *lives) stored(m *mortal) error {
 	for range 10000 {
-		if m.n.sys.PIOTaken(m.n.node, int(m.vpid)) >= m.posted {
+		if m.n.Sys.PIOTaken(m.n.Node, int(m.vpid)) >= m.posted {
 			return nil
 		}
 		if err := l.pass(50); err != nil {
@@ -324,15 +348,15 @@ func (m *mortal) look(l *lives) error {
 	if m.domain == 0 {
 		return nil
 	}
-	mem, word := m.n.dev.Memory()[own(m.vpid):], m.domain<<32|m.domain
-	for i := range ownSlots {
+	mem, word := m.n.Dev.Memory()[nictest.OwnArea(m.vpid):], m.domain<<32|m.domain
+	for i := range nictest.OwnSlots {
 		slot := mem[i*regs.SlotBytes:]
 		if h := binary.LittleEndian.Uint64(slot[regs.SlotHdrOff:]); h != 0 && binary.LittleEndian.Uint64(slot) != word {
 			return fmt.Errorf("a process of domain %d got mail %x", m.domain, slot[:16])
 		}
 	}
 	for i := range quads {
-		if got := binary.LittleEndian.Uint64(mem[ownPage+8*i:]); got != 0 && got != word {
+		if got := binary.LittleEndian.Uint64(mem[nictest.OwnPage+8*i:]); got != 0 && got != word {
 			return fmt.Errorf("a page of domain %d holds %x", m.domain, got)
 		}
 	}
@@ -341,7 +365,7 @@ func (m *mortal) look(l *lives) error {
 		if err != nil {
 			return err
 		}
-		if err := m.n.dev.WriteReg(p[1], wp); err != nil {
+		if err := m.n.Dev.WriteReg(p[1], wp); err != nil {
 			return err
 		}
 	}
@@ -362,12 +386,12 @@ func (l *lives) end(packets uint64) error {
 			return fmt.Errorf("node %d: %d of %d mails and %d of %d notifications came", i, s.got, l.residents[s.peer].sent, s.told, s.notis)
 		}
 		for c, want := range s.expected {
-			if got := binary.LittleEndian.Uint64(s.n.page(steadyVPID)[8*c:]); got != want {
+			if got := binary.LittleEndian.Uint64(s.n.Page(steadyVPID)[8*c:]); got != want {
 				return fmt.Errorf("node %d: word %d is %x, expected %x", i, c, got, want)
 			}
 		}
 		for _, off := range []uint32{regs.DomainRefused, regs.RMAPurged, regs.RMALate, regs.RMANotiOff} {
-			v, err := s.n.dev.ReadReg(off)
+			v, err := s.n.Dev.ReadReg(off)
 			if err != nil {
 				return err
 			}

@@ -1,4 +1,4 @@
-package regress
+package isolation
 
 import (
 	"bytes"
@@ -6,23 +6,25 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // holdRequester has process 9 of a node fill its own ring, so that the requester waits with its
 // last notification, and all descriptors behind it.
-func (n *nic) holdRequester() error {
+func holdRequester(n *nictest.NIC) error {
 	const v = 9
-	if err := errors.Join(n.join(v, 9), n.set(write{regs.NotiCtrl(v), 0}, write{regs.NotiSlots(v), 1},
-		write{regs.NotiCtrl(v), regs.NotiCtrlEnable | regs.NotiCtrlWindow})); err != nil {
+	if err := errors.Join(n.EnableAll(v, 9), n.Set(nictest.Write(regs.NotiCtrl(v), 0), nictest.Write(regs.NotiSlots(v), 1),
+		nictest.Write(regs.NotiCtrl(v), regs.NotiCtrlEnable|regs.NotiCtrlWindow))); err != nil {
 		return err
 	}
 	for range 2 + regs.RMAUnderWay { // one told, those that the sender holds, one that waits
-		if err := n.postAs(v, regs.RMADescFields{Command: regs.RMACommandNotiPut, NotiRequester: true, DstVPID: v, DstNode: uint16(n.node)}, 0, 0); err != nil {
+		if err := n.PostAs(v, regs.RMADescFields{Command: regs.RMACommandNotiPut, NotiRequester: true, DstVPID: v, DstNode: uint16(n.Node)}, 0, 0); err != nil {
 			return err
 		}
 	}
-	idle, err := quiesce(n.sys)
+	idle, err := nictest.Quiesce(n.Sys)
 	if err == nil && idle {
 		err = errors.New("the requester is not held")
 	}
@@ -30,75 +32,75 @@ func (n *nic) holdRequester() error {
 }
 
 // letGo empties that ring.
-func (n *nic) letGo() error {
-	return errors.Join(n.set(write{regs.NotiCtrl(9), 0}), settle(n.sys))
+func letGo(n *nictest.NIC) error {
+	return errors.Join(n.Set(nictest.Write(regs.NotiCtrl(9), 0)), nictest.Settle(n.Sys))
 }
 
-func testNewOwner(t *T) error {
-	nics, err := t.openNICs(2)
+func testNewOwner(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	const v = 1
 	n := nics[0]
-	if err := errors.Join(n.join(v, 7), n.holdRequester()); err != nil {
+	if err := errors.Join(n.EnableAll(v, 7), holdRequester(n)); err != nil {
 		return err
 	}
 	// Puts, within the process's own page, that cannot begin yet.
 	for i := range uint64(4) {
 		d := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: v, BytesMinus1: 1<<10 - 1, NotiRequester: true}
-		n.page(v)[i] = 0xbad & 0xff
-		if err := n.postAs(v, d, nlaOf(v, 0), nlaOf(v, 1<<10*(i&1)+1<<11)); err != nil {
+		n.Page(v)[i] = 0xbad & 0xff
+		if err := n.PostAs(v, d, nictest.NlaOf(v, 0), nictest.NlaOf(v, 1<<10*(i&1)+1<<11)); err != nil {
 			return err
 		}
 	}
-	if _, err := quiesce(n.sys); err != nil {
+	if _, err := nictest.Quiesce(n.Sys); err != nil {
 		return err
 	}
-	if err := errors.Join(n.expect(regs.Level(v), 4<<regs.LevelDescriptors.LSB()),
-		n.set(write{regs.NotiCtrl(v), 0}, write{regs.ATUDone, doneAt})); err != nil {
+	if err := errors.Join(n.Expect(regs.Level(v), 4<<regs.LevelDescriptors.LSB()),
+		n.Set(nictest.Write(regs.NotiCtrl(v), 0), nictest.Write(regs.ATUDone, doneAt))); err != nil {
 		return err
 	}
-	binary.LittleEndian.PutUint64(n.dev.Memory()[own(v)+ownTable:], 0)
-	if err := errors.Join(n.set(command(regs.ATUOpFlushAll)), n.fence(2)); err != nil {
+	binary.LittleEndian.PutUint64(n.Dev.Memory()[nictest.OwnArea(v)+nictest.OwnTable:], 0)
+	if err := errors.Join(n.Set(command(regs.ATUOpFlushAll)), fence(n, 2)); err != nil {
 		return err
 	}
 	// The next owner of the number has the same address for its page. Beside its four, one of the
 	// other process dies with its ring.
-	clear(n.page(v))
-	if err := errors.Join(n.join(v, 8), n.letGo()); err != nil {
+	clear(n.Page(v))
+	if err := errors.Join(n.EnableAll(v, 8), letGo(n)); err != nil {
 		return err
 	}
-	if !bytes.Equal(n.page(v), make([]byte, 1<<12)) {
+	if !bytes.Equal(n.Page(v), make([]byte, 1<<12)) {
 		return errors.New("what the old process had asked for has reached the page of the new one")
 	}
-	if err := errors.Join(n.expect(regs.RMAPurged, 5), n.expect(regs.NotiWP(v), 0), n.expect(regs.Level(v), 0)); err != nil {
+	if err := errors.Join(n.Expect(regs.RMAPurged, 5), n.Expect(regs.NotiWP(v), 0), n.Expect(regs.Level(v), 0)); err != nil {
 		return err
 	}
 	d := regs.RMADescFields{Command: regs.RMACommandImmPut, DstVPID: v, BytesMinus1: 7, NotiCompleter: true}
-	if err := errors.Join(n.postAs(v, d, 77, nlaOf(v, 8)), settle(n.sys)); err != nil {
+	if err := errors.Join(n.PostAs(v, d, 77, nictest.NlaOf(v, 8)), nictest.Settle(n.Sys)); err != nil {
 		return err
 	}
-	noti, err := n.lastTold(v, 1)
-	if got := binary.LittleEndian.Uint64(n.page(v)[8:]); err == nil && (got != 77 || noti.Error != 0) {
+	noti, err := n.LastNotification(v, 1)
+	if got := binary.LittleEndian.Uint64(n.Page(v)[8:]); err == nil && (got != 77 || noti.Error != 0) {
 		err = fmt.Errorf("the new process wrote %d and was told %+v", got, noti)
 	}
 	return err
 }
 
-func testLateAnswer(t *T) error {
-	nics, err := t.openNICs(2)
+func testLateAnswer(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	const v, gets = 1, 3
 	from, to := nics[0], nics[1]
-	if err := errors.Join(from.join(v, 7), to.join(v, 7), to.set(write{regs.NotiCtrl(v), 0}, write{regs.NotiSlots(v), 1},
-		write{regs.NotiCtrl(v), regs.NotiCtrlEnable})); err != nil {
+	if err := errors.Join(from.EnableAll(v, 7), to.EnableAll(v, 7), to.Set(nictest.Write(regs.NotiCtrl(v), 0), nictest.Write(regs.NotiSlots(v), 1),
+		nictest.Write(regs.NotiCtrl(v), regs.NotiCtrlEnable))); err != nil {
 		return err
 	}
-	for i := range to.page(v) {
-		to.page(v)[i] = 0xff
+	for i := range to.Page(v) {
+		to.Page(v)[i] = 0xff
 	}
 	// The target's full ring holds the answers behind the second that it is told of.
 	for i := range uint64(gets + 2) {
@@ -106,62 +108,62 @@ func testLateAnswer(t *T) error {
 		if i == 4 {
 			d.Command = regs.RMACommandFCAA
 		}
-		if err := from.postAs(v, d, nlaOf(v, 0), nlaOf(v, 64*i)); err != nil {
+		if err := from.PostAs(v, d, nictest.NlaOf(v, 0), nictest.NlaOf(v, 64*i)); err != nil {
 			return err
 		}
 	}
-	if idle, err := quiesce(to.sys); err != nil || idle {
+	if idle, err := nictest.Quiesce(to.Sys); err != nil || idle {
 		return fmt.Errorf("the answers are not held: idle %t, %w", idle, err)
 	}
-	life, err := from.dev.ReadReg(regs.Life(v))
+	life, err := from.Dev.ReadReg(regs.Life(v))
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(from.set(write{regs.NotiCtrl(v), 0}), from.join(v, 7), from.expect(regs.Life(v), life+1)); err != nil {
+	if err := errors.Join(from.Set(nictest.Write(regs.NotiCtrl(v), 0)), from.EnableAll(v, 7), from.Expect(regs.Life(v), life+1)); err != nil {
 		return err
 	}
-	clear(from.page(v))
-	if err := errors.Join(to.set(write{regs.NotiCtrl(v), 0}, write{regs.NotiCtrl(v), regs.NotiCtrlEnable}), settle(to.sys)); err != nil {
+	clear(from.Page(v))
+	if err := errors.Join(to.Set(nictest.Write(regs.NotiCtrl(v), 0), nictest.Write(regs.NotiCtrl(v), regs.NotiCtrlEnable)), nictest.Settle(to.Sys)); err != nil {
 		return err
 	}
-	if !bytes.Equal(from.page(v), make([]byte, 1<<12)) {
+	if !bytes.Equal(from.Page(v), make([]byte, 1<<12)) {
 		return errors.New("an answer to the life before has reached the page")
 	}
-	return errors.Join(from.expect(regs.RMALate, gets), from.expect(regs.RMARXDropped, gets), from.expect(regs.NotiWP(v), 0))
+	return errors.Join(from.Expect(regs.RMALate, gets), from.Expect(regs.RMARXDropped, gets), from.Expect(regs.NotiWP(v), 0))
 }
 
-func testHeldNotification(t *T) error {
-	nics, err := t.openNICs(2)
+func testHeldNotification(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	const v, puts = 1, 6
 	from, to := nics[0], nics[1]
-	if err := errors.Join(from.join(v, 7), to.join(v, 7), to.set(write{regs.NotiCtrl(v), 0}, write{regs.NotiSlots(v), 1}, write{regs.NotiCtrl(v), regs.NotiCtrlEnable})); err != nil {
+	if err := errors.Join(from.EnableAll(v, 7), to.EnableAll(v, 7), to.Set(nictest.Write(regs.NotiCtrl(v), 0), nictest.Write(regs.NotiSlots(v), 1), nictest.Write(regs.NotiCtrl(v), regs.NotiCtrlEnable))); err != nil {
 		return err
 	}
 	for i := range uint64(puts) {
-		if err := from.postAs(v, regs.RMADescFields{Command: regs.RMACommandNotiPut, DstNode: 1, DstVPID: v, NotiCompleter: true}, i, 0); err != nil {
+		if err := from.PostAs(v, regs.RMADescFields{Command: regs.RMACommandNotiPut, DstNode: 1, DstVPID: v, NotiCompleter: true}, i, 0); err != nil {
 			return err
 		}
 	}
-	if idle, err := quiesce(to.sys); err != nil || idle {
+	if idle, err := nictest.Quiesce(to.Sys); err != nil || idle {
 		return fmt.Errorf("the notifications are not held: idle %t, %w", idle, err)
 	}
 	// Another process of the same domain takes the number: what was told the last is not for it, what
 	// comes now is.
-	if err := errors.Join(to.set(write{regs.NotiCtrl(v), 0}), to.join(v, 7), settle(to.sys)); err != nil {
+	if err := errors.Join(to.Set(nictest.Write(regs.NotiCtrl(v), 0)), to.EnableAll(v, 7), nictest.Settle(to.Sys)); err != nil {
 		return err
 	}
-	wp, err := to.dev.ReadReg(regs.NotiWP(v))
+	wp, err := to.Dev.ReadReg(regs.NotiWP(v))
 	if err != nil {
 		return err
 	}
-	off, err := to.dev.ReadReg(regs.RMANotiOff)
+	off, err := to.Dev.ReadReg(regs.RMANotiOff)
 	if err != nil {
 		return err
 	}
-	refused, err := to.dev.ReadReg(regs.RMAErrors) // while it was between its lives
+	refused, err := to.Dev.ReadReg(regs.RMAErrors) // while it was between its lives
 	if err == nil && (off < 1 || wp != 0 || off+refused != puts-1) {
 		err = fmt.Errorf("of %d notifications 1 was read, %d discarded, %d refused, %d told the next life", puts, off, refused, wp)
 	}

@@ -1,4 +1,4 @@
-package regress
+package isolation
 
 import (
 	"bytes"
@@ -6,30 +6,54 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// sendWindows are tests of the send windows as a bus with posted writes uses them.
-var sendWindows = []Test{
-	{"isolation/pio-pieces", []string{"smoke"}, "lines cut at random, in any order, those of several processes mixed, arrive whole and in order", testPieces},
-	{"isolation/pio-refused", []string{"smoke"}, "lines without an entry are refused, and those behind them, until they are sent again; all arrive once, in order", testRefusedLines},
-	{"isolation/pio-channel", nil, "two nodes that send to each other's full mailboxes, with their read pointers behind the lines on one ordered channel", testChannel},
-	{"isolation/pio-killed", []string{"smoke"}, "a process that ends in the middle of a line leaves nothing of it to others, nor to the next owner of its window", testKilledLine},
-	{"isolation/ring-size", []string{"rma"}, "a ring that is on keeps its base and size", testRingSize},
+// SendWindows are tests of the send windows as a bus with posted writes uses them.
+func SendWindows() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "isolation/pio-pieces", Tags: []string{"smoke"},
+			Doc: "lines cut at random, in any order, those of several processes mixed, arrive whole and in order",
+			Run: testPieces,
+		},
+		{
+			Name: "isolation/pio-refused", Tags: []string{"smoke"},
+			Doc: "lines without an entry are refused, and those behind them, until they are sent again; all arrive once, in order",
+			Run: testRefusedLines,
+		},
+		{
+			Name: "isolation/pio-channel",
+			Doc:  "two nodes that send to each other's full mailboxes, with their read pointers behind the lines on one ordered channel",
+			Run:  testChannel,
+		},
+		{
+			Name: "isolation/pio-killed", Tags: []string{"smoke"},
+			Doc: "a process that ends in the middle of a line leaves nothing of it to others, nor to the next owner of its window",
+			Run: testKilledLine,
+		},
+		{
+			Name: "isolation/ring-size", Tags: []string{"rma"},
+			Doc: "a ring that is on keeps its base and size",
+			Run: testRingSize,
+		},
+	}
 }
 
 // unpaced opens nodes whose processes count their entries themselves, if they do.
-func (t *T) unpaced(nodes, vpids, slots int) ([]*nic, error) {
-	sys, err := t.Open(nodes, nodeMemory, nil)
+func unpaced(t *regress.T, nodes, vpids, slots int) ([]*nictest.NIC, error) {
+	sys, err := t.Open(nodes, nictest.NodeMemory, nil)
 	if err != nil {
 		return nil, err
 	}
-	list := make([]*nic, nodes)
+	list := make([]*nictest.NIC, nodes)
 	for i := range list {
-		list[i] = &nic{sys: sys, dev: sys.Device(i), node: i, apart: boxBytes}
+		list[i] = &nictest.NIC{Sys: sys, Dev: sys.Device(i), Node: i, Stride: nictest.BoxBytes}
 		for v := range vpids {
-			if err := list[i].enable(v, slots); err != nil {
+			if err := list[i].Enable(v, slots); err != nil {
 				return nil, err
 			}
 		}
@@ -39,7 +63,7 @@ func (t *T) unpaced(nodes, vpids, slots int) ([]*nic, error) {
 
 // cut gives the writes that bring a line of so many bytes, in random order; some bring what is
 // behind its end too.
-func (t *T) cut(f regs.PioFields, payload []byte) []write8 {
+func cut(t *regress.T, f regs.PioFields, payload []byte) []write8 {
 	line := make([]byte, regs.LineBytes)
 	copy(line, payload)
 	quads := max(1, (len(payload)+7)/8)
@@ -66,9 +90,9 @@ type write8 struct {
 	data []byte
 }
 
-func testPieces(t *T) error {
+func testPieces(t *regress.T) error {
 	const nodes, vpids, slots, rounds = 2, 3, 64, 40
-	nics, err := t.unpaced(nodes, vpids, slots)
+	nics, err := unpaced(t, nodes, vpids, slots)
 	if err != nil {
 		return err
 	}
@@ -83,7 +107,7 @@ func testPieces(t *T) error {
 				body := make([]byte, t.Rand.Intn(regs.VELOPayload+1))
 				t.Rand.Read(body)
 				f := regs.PioFields{SrcVPID: uint8(p % vpids), DstNode: uint8(to / vpids), DstVPID: uint8(to % vpids), Length: uint8(len(body))}
-				scripts[p] = append(scripts[p], t.cut(f, body)...)
+				scripts[p] = append(scripts[p], cut(t, f, body)...)
 				bodies[pair{p, to}] = append(bodies[pair{p, to}], body)
 				sent[pair{p, to}]++
 			}
@@ -97,16 +121,16 @@ func testPieces(t *T) error {
 			if scripts[p] = scripts[p][1:]; len(scripts[p]) == 0 {
 				left--
 			}
-			if err := nics[p/vpids].dev.WritePIO(w.off, w.data); err != nil {
+			if err := nics[p/vpids].Dev.WritePIO(w.off, w.data); err != nil {
 				return err
 			}
 		}
-		if err := settle(nics[0].sys); err != nil {
+		if err := nictest.Settle(nics[0].Sys); err != nil {
 			return fmt.Errorf("%w (seed %d)", err, t.Seed)
 		}
 		for to := range nodes * vpids {
 			n := nics[to/vpids]
-			for ring := n.rings[to%vpids]; ; ring.Advance() {
+			for ring := n.Rings[to%vpids]; ; ring.Advance() {
 				s, ok := ring.Peek()
 				if !ok {
 					break
@@ -117,7 +141,7 @@ func testPieces(t *T) error {
 				}
 				got[p]++
 			}
-			if err := n.free(to % vpids); err != nil {
+			if err := n.Free(to % vpids); err != nil {
 				return err
 			}
 		}
@@ -131,49 +155,49 @@ func testPieces(t *T) error {
 }
 
 // window reads what the NIC says of a process's window of VELO.
-func (n *nic) window(vpid uint8) (v uint64, taken, refused uint16, err error) {
-	v, err = n.dev.ReadReg(regs.VELOWindow(vpid))
+func window(n *nictest.NIC, vpid uint8) (v uint64, taken, refused uint16, err error) {
+	v, err = n.Dev.ReadReg(regs.VELOWindow(vpid))
 	return v, uint16(regs.VELOWindowTaken.Of(v)), uint16(regs.VELOWindowRefused.Of(v)), err
 }
 
 // numbered writes line number i of a process of the first node to one of the second.
-func (n *nic) numbered(f regs.PioFields, i uint64) error {
+func numbered(n *nictest.NIC, f regs.PioFields, i uint64) error {
 	f.Length = 8
-	return n.dev.WritePIO(uint32(f.Pack()), binary.LittleEndian.AppendUint64(nil, i))
+	return n.Dev.WritePIO(uint32(f.Pack()), binary.LittleEndian.AppendUint64(nil, i))
 }
 
 // drainInto takes what is in a mailbox, which must go on with number next.
-func (n *nic) drainInto(vpid int, next *uint64) error {
+func drainInto(n *nictest.NIC, vpid int, next *uint64) error {
 	for {
-		s, ok := n.rings[vpid].Peek()
+		s, ok := n.Rings[vpid].Peek()
 		if !ok {
-			return n.free(vpid)
+			return n.Free(vpid)
 		}
 		if got := binary.LittleEndian.Uint64(s.Payload); got != *next {
-			return fmt.Errorf("node %d: line %d arrives, expected %d", n.node, got, *next)
+			return fmt.Errorf("node %d: line %d arrives, expected %d", n.Node, got, *next)
 		}
 		*next++
-		n.rings[vpid].Advance()
+		n.Rings[vpid].Advance()
 	}
 }
 
-func testRefusedLines(t *T) error {
+func testRefusedLines(t *regress.T) error {
 	const slots, lines, more = 2, 60, 5
-	nics, err := t.unpaced(2, 2, slots)
+	nics, err := unpaced(t, 2, 2, slots)
 	if err != nil {
 		return err
 	}
 	from, to := nics[0], nics[1]
 	f := regs.PioFields{DstNode: 1}
 	for i := range uint64(lines) {
-		if err := from.numbered(f, i); err != nil {
+		if err := numbered(from, f, i); err != nil {
 			return err
 		}
 	}
-	if _, err := quiesce(from.sys); err != nil {
+	if _, err := nictest.Quiesce(from.Sys); err != nil {
 		return err
 	}
-	v, taken, refused, err := from.window(0)
+	v, taken, refused, err := window(from, 0)
 	if err != nil {
 		return err
 	}
@@ -181,57 +205,57 @@ func testRefusedLines(t *T) error {
 		return fmt.Errorf("VELO_WINDOW is 0x%x: %d lines taken and %d refused of %d", v, taken, refused, lines)
 	}
 	// Another process has entries of its own.
-	if err := errors.Join(from.numbered(regs.PioFields{SrcVPID: 1, DstVPID: 1, DstNode: 1}, 0), settleOrStand(from.sys)); err != nil {
+	if err := errors.Join(numbered(from, regs.PioFields{SrcVPID: 1, DstVPID: 1, DstNode: 1}, 0), settleOrStand(from.Sys)); err != nil {
 		return err
 	}
-	if _, own, lost, err := from.window(1); err != nil || own != 1 || lost != 0 {
+	if _, own, lost, err := window(from, 1); err != nil || own != 1 || lost != 0 {
 		return fmt.Errorf("process 1: %d lines taken, %d refused, %w", own, lost, err)
 	}
 	// Room again: what comes is refused all the same, until software has written the register.
 	next := uint64(0)
 	for next < uint64(taken) {
-		if err := errors.Join(to.drainInto(0, &next), settleOrStand(from.sys)); err != nil {
+		if err := errors.Join(drainInto(to, 0, &next), settleOrStand(from.Sys)); err != nil {
 			return err
 		}
 	}
 	for i := range uint64(more) {
-		if err := from.numbered(f, lines+i); err != nil {
+		if err := numbered(from, f, lines+i); err != nil {
 			return err
 		}
 	}
-	if err := settle(from.sys); err != nil {
+	if err := nictest.Settle(from.Sys); err != nil {
 		return err
 	}
-	if _, got, lost, err := from.window(0); err != nil || got != taken || lost != refused+more {
+	if _, got, lost, err := window(from, 0); err != nil || got != taken || lost != refused+more {
 		return fmt.Errorf("%d lines taken and %d refused, expected %d and %d: order is lost, %w", got, lost, taken, refused+more, err)
 	}
-	if err := from.set(write{regs.VELOWindow(0), 0}); err != nil {
+	if err := from.Set(nictest.Write(regs.VELOWindow(0), 0)); err != nil {
 		return err
 	}
 	for i := uint64(taken); i < lines+more; i++ {
-		if err := errors.Join(from.numbered(f, i), settleOrStand(from.sys), to.drainInto(0, &next), settleOrStand(from.sys)); err != nil {
+		if err := errors.Join(numbered(from, f, i), settleOrStand(from.Sys), drainInto(to, 0, &next), settleOrStand(from.Sys)); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(to.drainInto(0, &next), settle(from.sys)); err != nil {
+	if err := errors.Join(drainInto(to, 0, &next), nictest.Settle(from.Sys)); err != nil {
 		return err
 	}
 	if next != lines+more {
 		return fmt.Errorf("%d lines arrived, expected %d", next, lines+more)
 	}
-	return errors.Join(from.expect(regs.VELOWindow(0), lines+more), from.expect(regs.TXDropped, 0))
+	return errors.Join(from.Expect(regs.VELOWindow(0), lines+more), from.Expect(regs.TXDropped, 0))
 }
 
 // settleOrStand lets everything come to rest, also behind a full mailbox.
 func settleOrStand(sys drivers.Timed) error {
-	_, err := quiesce(sys)
+	_, err := nictest.Quiesce(sys)
 	return err
 }
 
 // A channel is one node's path to its NIC as PCIe has it: posted writes to windows and registers
 // keep their order, so what is behind a line waits until the NIC has answered that.
 type channel struct {
-	n      *nic
+	n      *nictest.NIC
 	queue  []posted
 	lines  uint16 // brought to the NIC
 	sent   uint64 // of this process's numbers, in order
@@ -251,43 +275,43 @@ func (c *channel) step() error {
 	if len(c.queue) == 0 {
 		return nil
 	}
-	_, taken, refused, err := c.n.window(0)
+	_, taken, refused, err := window(c.n, 0)
 	if err != nil || taken+refused != c.lines {
 		return err // it stands there
 	}
 	p := c.queue[0]
 	c.queue = c.queue[1:]
 	if p.register {
-		return c.n.dev.WriteReg(regs.MboxRP(0), p.number)
+		return c.n.Dev.WriteReg(regs.MboxRP(0), p.number)
 	}
 	c.lines++
 	c.kept = append(c.kept, p.number)
-	return c.n.numbered(regs.PioFields{DstNode: uint8(1 - c.n.node)}, p.number)
+	return numbered(c.n, regs.PioFields{DstNode: uint8(1 - c.n.Node)}, p.number)
 }
 
 // software polls and posts more than the window has entries for, and sends again what was refused.
 func (c *channel) software(all uint64) error {
 	before := c.next
 	for {
-		s, ok := c.n.rings[0].Peek()
+		s, ok := c.n.Rings[0].Peek()
 		if !ok {
 			break
 		}
 		if got := binary.LittleEndian.Uint64(s.Payload); got != c.next {
-			return fmt.Errorf("node %d: line %d arrives, expected %d", c.n.node, got, c.next)
+			return fmt.Errorf("node %d: line %d arrives, expected %d", c.n.Node, got, c.next)
 		}
 		c.next++
-		c.n.rings[0].Advance()
+		c.n.Rings[0].Advance()
 	}
 	if c.next != before {
-		c.queue = append(c.queue, posted{number: uint64(c.n.rings[0].Consumed()), register: true})
+		c.queue = append(c.queue, posted{number: uint64(c.n.Rings[0].Consumed()), register: true})
 	}
-	v, taken, refused, err := c.n.window(0)
+	v, taken, refused, err := window(c.n, 0)
 	if err != nil {
 		return err
 	}
 	if v&regs.VELOWindowRetry != 0 && len(c.queue) == 0 && taken+refused == c.lines {
-		if err := c.n.set(write{regs.VELOWindow(0), 0}); err != nil {
+		if err := c.n.Set(nictest.Write(regs.VELOWindow(0), 0)); err != nil {
 			return err
 		}
 		c.lines, c.resend = taken, c.resend+int(refused)
@@ -304,14 +328,14 @@ func (c *channel) software(all uint64) error {
 	return nil
 }
 
-func testChannel(t *T) error {
+func testChannel(t *regress.T) error {
 	const slots, all, patience = 2, 300, 40_000
-	nics, err := t.unpaced(2, 1, slots)
+	nics, err := unpaced(t, 2, 1, slots)
 	if err != nil {
 		return err
 	}
 	ends := [2]*channel{{n: nics[0]}, {n: nics[1]}}
-	moved := nics[0].sys.Now()
+	moved := nics[0].Sys.Now()
 	for ends[0].next < all || ends[1].next < all {
 		before := ends[0].next + ends[1].next
 		for _, c := range ends {
@@ -325,7 +349,7 @@ func testChannel(t *T) error {
 				return err
 			}
 		}
-		now := nics[0].sys.Now()
+		now := nics[0].Sys.Now()
 		if ends[0].next+ends[1].next != before {
 			moved = now
 		}
@@ -340,8 +364,8 @@ func testChannel(t *T) error {
 	return nil
 }
 
-func testKilledLine(t *T) error {
-	nics, err := t.unpaced(2, 2, slotsPerBox)
+func testKilledLine(t *regress.T) error {
+	nics, err := unpaced(t, 2, 2, nictest.SlotsPerBox)
 	if err != nil {
 		return err
 	}
@@ -349,67 +373,67 @@ func testKilledLine(t *T) error {
 	f := regs.PioFields{DstNode: 1, Length: 24}
 	half := func(quad uint8, v byte) error {
 		f.Byte = 8 * quad
-		return from.dev.WritePIO(uint32(f.Pack()), bytes.Repeat([]byte{v}, 8))
+		return from.Dev.WritePIO(uint32(f.Pack()), bytes.Repeat([]byte{v}, 8))
 	}
 	// The process ends behind two of three quadwords; others notice nothing.
-	if err := errors.Join(half(0, 0xaa), half(1, 0xaa), from.numbered(regs.PioFields{SrcVPID: 1, DstVPID: 1, DstNode: 1}, 7), settle(from.sys)); err != nil {
+	if err := errors.Join(half(0, 0xaa), half(1, 0xaa), numbered(from, regs.PioFields{SrcVPID: 1, DstVPID: 1, DstNode: 1}, 7), nictest.Settle(from.Sys)); err != nil {
 		return err
 	}
 	seven := uint64(7)
-	if err := to.drainInto(1, &seven); err != nil || seven != 8 {
+	if err := drainInto(to, 1, &seven); err != nil || seven != 8 {
 		return fmt.Errorf("process 1 is stopped by a line in parts: %w", err)
 	}
-	if err := from.expect(regs.VELOWindow(0), regs.VELOWindowBegun); err != nil {
+	if err := from.Expect(regs.VELOWindow(0), regs.VELOWindowBegun); err != nil {
 		return err
 	}
 	// The next owner's first line has the same address, and comes last quadword first: nothing of the
 	// old one makes it whole.
-	if err := errors.Join(from.set(write{regs.MboxCtrl(0), 0}, write{regs.MboxCtrl(0), regs.MboxCtrlEnable | regs.MboxCtrlWindow}), half(2, 0xbb), settle(from.sys),
-		from.expect(regs.VELOWindow(0), regs.VELOWindowBegun), to.expect(regs.MboxWP(0), 0)); err != nil {
+	if err := errors.Join(from.Set(nictest.Write(regs.MboxCtrl(0), 0), nictest.Write(regs.MboxCtrl(0), regs.MboxCtrlEnable|regs.MboxCtrlWindow)), half(2, 0xbb), nictest.Settle(from.Sys),
+		from.Expect(regs.VELOWindow(0), regs.VELOWindowBegun), to.Expect(regs.MboxWP(0), 0)); err != nil {
 		return err
 	}
-	if err := errors.Join(half(1, 0xbb), half(0, 0xbb), settle(from.sys)); err != nil {
+	if err := errors.Join(half(1, 0xbb), half(0, 0xbb), nictest.Settle(from.Sys)); err != nil {
 		return err
 	}
-	s, err := to.next(0)
+	s, err := to.Next(0)
 	if err != nil || !bytes.Equal(s.Payload, bytes.Repeat([]byte{0xbb}, 24)) {
 		return fmt.Errorf("the new owner's line arrives as %x, %w", s.Payload, err)
 	}
 	// In one life: who takes a window over in the middle of a line is told, and sends again.
-	if err := errors.Join(half(1, 0xcc), from.numbered(regs.PioFields{DstNode: 1}, 1), settle(from.sys),
-		from.expect(regs.VELOWindow(0), 1|1<<regs.VELOWindowRefused.LSB()|regs.VELOWindowRetry), from.set(write{regs.VELOWindow(0), 0}),
-		from.numbered(regs.PioFields{DstNode: 1}, 1), settle(from.sys)); err != nil {
+	if err := errors.Join(half(1, 0xcc), numbered(from, regs.PioFields{DstNode: 1}, 1), nictest.Settle(from.Sys),
+		from.Expect(regs.VELOWindow(0), 1|1<<regs.VELOWindowRefused.LSB()|regs.VELOWindowRetry), from.Set(nictest.Write(regs.VELOWindow(0), 0)),
+		numbered(from, regs.PioFields{DstNode: 1}, 1), nictest.Settle(from.Sys)); err != nil {
 		return err
 	}
 	one := uint64(1)
-	return errors.Join(to.drainInto(0, &one), to.expect(regs.MboxWP(0), 2), from.expect(regs.VELOWindow(0), 2), from.expect(regs.TXDropped, 0))
+	return errors.Join(drainInto(to, 0, &one), to.Expect(regs.MboxWP(0), 2), from.Expect(regs.VELOWindow(0), 2), from.Expect(regs.TXDropped, 0))
 }
 
 // testRingSize: a mailbox and a ring that were made shorter while they were on were written one
 // entry behind their end.
-func testRingSize(t *T) error {
-	nics, err := t.openRMA(2)
+func testRingSize(t *regress.T) error {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return err
 	}
 	n := nics[0]
-	if err := n.enable(1, 4); err != nil {
+	if err := n.Enable(1, 4); err != nil {
 		return err
 	}
 	refused := uint64(0)
-	for _, w := range []write{{regs.MboxSlots(1), 2}, {regs.MboxBase(1), 0}, {regs.NotiSlots(rawVPID), 2}, {regs.NotiBase(rawVPID), 0}} {
-		before, err := n.dev.ReadReg(w.off)
+	for _, w := range []nictest.RegWrite{nictest.Write(regs.MboxSlots(1), 2), nictest.Write(regs.MboxBase(1), 0), nictest.Write(regs.NotiSlots(nictest.RawVPID), 2), nictest.Write(regs.NotiBase(nictest.RawVPID), 0)} {
+		before, err := n.Dev.ReadReg(w.Reg)
 		if err != nil {
 			return err
 		}
-		if err := n.set(w); !n.refused(err) {
-			return fmt.Errorf("%s is written while the ring is on: %v, expected a bus error", regs.Describe(w.off), err)
+		if err := n.Set(w); !n.WasRefused(err) {
+			return fmt.Errorf("%s is written while the ring is on: %v, expected a bus error", regs.Describe(w.Reg), err)
 		}
 		refused++
-		if err := errors.Join(n.expect(w.off, before), n.expect(regs.BadAccess, refused)); err != nil {
+		if err := errors.Join(n.Expect(w.Reg, before), n.Expect(regs.BadAccess, refused)); err != nil {
 			return err
 		}
 	}
 	// Off, they are written as ever.
-	return errors.Join(n.resize(1, 2), n.expect(regs.MboxSlots(1), 2), n.expect(regs.BadAccess, refused))
+	return errors.Join(n.ResizeMailbox(1, 2), n.Expect(regs.MboxSlots(1), 2), n.Expect(regs.BadAccess, refused))
 }

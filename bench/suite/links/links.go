@@ -1,36 +1,85 @@
-package regress
+// Package links tests the links between NICs and routes through several of them.
+package links
 
 import (
 	"encoding/binary"
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// links are tests of the network under faults: nothing may be lost, doubled or reordered.
-var links = []Test{
-	{"links/clean", []string{"links", "smoke"}, "wires without faults: no retransmission, no timeout", testCleanLinks},
-	{"links/long", []string{"links", "smoke"}, "wires of 50 cycles without faults: nothing is sent twice", testLongLinks},
-	{"links/errors", []string{"links"}, "words corrupted at 1e-3 on every wire", wireFaults(1e-3, 0)},
-	{"links/losses", []string{"links"}, "words lost at 1e-3 on every wire", wireFaults(0, 1e-3)},
-	{"links/both", []string{"links", "smoke"}, "words corrupted and lost at 1e-2 on every wire", wireFaults(1e-2, 1e-2)},
-	{"links/down", []string{"links", "smoke"}, "a link that goes down in traffic and comes back", testLinkDown},
-	{"links/cut", []string{"links", "smoke"}, "a wire that fails in the middle of packets holds up nobody else", testLinkCut},
-	{"links/drain", []string{"links", "smoke"}, "packets for a wire that failed are discarded and counted, and hold nobody", testLinkDrain},
-	{"links/reset", []string{"links", "smoke"}, "one end of a link or both are reset in traffic: the ends agree again, what was lost is told", linkResets("", 0)},
-	{"links/reset-far", []string{"links"}, "the same over wires of 30 cycles with faults", linkResets("wire_latency=30", 3e-3)},
-	soak("", 0, 4_000), soak("", 5, 4_000), soak("", 20, 4_000), soak("", 50, 4_000),
-	soak("-long", 0, 250_000, Deep), soak("-long", 5, 250_000, Deep), soak("-long", 20, 250_000, Deep), soak("-long", 50, 250_000, Deep),
-	{"links/dead", []string{"links"}, "a wire that swallows everything is found dead and recovers", testLinkDead},
+// Links are tests of the network under faults: nothing may be lost, doubled or reordered.
+func Links() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "links/clean", Tags: []string{"links", "smoke"},
+			Doc: "wires without faults: no retransmission, no timeout",
+			Run: testCleanLinks,
+		},
+		{
+			Name: "links/long", Tags: []string{"links", "smoke"},
+			Doc: "wires of 50 cycles without faults: nothing is sent twice",
+			Run: testLongLinks,
+		},
+		{
+			Name: "links/errors", Tags: []string{"links"},
+			Doc: "words corrupted at 1e-3 on every wire",
+			Run: wireFaults(1e-3, 0),
+		},
+		{
+			Name: "links/losses", Tags: []string{"links"},
+			Doc: "words lost at 1e-3 on every wire",
+			Run: wireFaults(0, 1e-3),
+		},
+		{
+			Name: "links/both", Tags: []string{"links", "smoke"},
+			Doc: "words corrupted and lost at 1e-2 on every wire",
+			Run: wireFaults(1e-2, 1e-2),
+		},
+		{
+			Name: "links/down", Tags: []string{"links", "smoke"},
+			Doc: "a link that goes down in traffic and comes back",
+			Run: testLinkDown,
+		},
+		{
+			Name: "links/cut", Tags: []string{"links", "smoke"},
+			Doc: "a wire that fails in the middle of packets holds up nobody else",
+			Run: testLinkCut,
+		},
+		{
+			Name: "links/drain", Tags: []string{"links", "smoke"},
+			Doc: "packets for a wire that failed are discarded and counted, and hold nobody",
+			Run: testLinkDrain,
+		},
+		{
+			Name: "links/reset", Tags: []string{"links", "smoke"},
+			Doc: "one end of a link or both are reset in traffic: the ends agree again, what was lost is told",
+			Run: linkResets("", 0),
+		},
+		{
+			Name: "links/reset-far", Tags: []string{"links"},
+			Doc: "the same over wires of 30 cycles with faults",
+			Run: linkResets("wire_latency=30", 3e-3),
+		},
+		soak("", 0, 4_000), soak("", 5, 4_000), soak("", 20, 4_000), soak("", 50, 4_000),
+		soak("-long", 0, 250_000, regress.Deep), soak("-long", 5, 250_000, regress.Deep), soak("-long", 20, 250_000, regress.Deep), soak("-long", 50, 250_000, regress.Deep),
+		{
+			Name: "links/dead", Tags: []string{"links"},
+			Doc: "a wire that swallows everything is found dead and recovers",
+			Run: testLinkDead,
+		},
+	}
 }
 
 // linkCount sums a register of all links of all nodes.
-func linkCount(nics []*nic, at func(uint8) uint32) (sum uint64, err error) {
+func linkCount(nics []*nictest.NIC, at func(uint8) uint32) (sum uint64, err error) {
 	for _, n := range nics {
 		for link := range uint8(6) {
-			v, err := n.dev.ReadReg(at(link))
+			v, err := n.Dev.ReadReg(at(link))
 			if err != nil {
 				return 0, err
 			}
@@ -40,35 +89,22 @@ func linkCount(nics []*nic, at func(uint8) uint32) (sum uint64, err error) {
 	return sum, nil
 }
 
-// setWires gives the wires of all nodes a rate of faults per word.
-func setWires(nics []*nic, seed uint64, errorRate, lossRate float64) error {
-	for _, n := range nics {
-		for link := range uint8(4) {
-			if err := n.set(write{regs.WireSeed(link), seed}, write{regs.WireErrors(link), uint64(errorRate * (1 << 32))},
-				write{regs.WireLosses(link), uint64(lossRate * (1 << 32))}); err != nil {
-				return err
-			}
-		}
-	}
-	return nil
-}
-
 // numbered sends packets that carry their number from every node to every other
 // and takes them, each once and in order.
 type numbered struct {
-	t          *T
-	nics       []*nic
+	t          *regress.T
+	nics       []*nictest.NIC
 	sent, got  map[[2]int]uint32
 	sum, taken int
 }
 
-func newNumbered(t *T, nodes int) (*numbered, error) {
-	nics, err := t.openNICs(nodes)
+func newNumbered(t *regress.T, nodes int) (*numbered, error) {
+	nics, err := nictest.OpenNICs(t, nodes)
 	if err != nil {
 		return nil, err
 	}
 	for _, n := range nics {
-		if err := n.enable(0, slotsPerBox); err != nil {
+		if err := n.Enable(0, nictest.SlotsPerBox); err != nil {
 			return nil, err
 		}
 	}
@@ -76,21 +112,21 @@ func newNumbered(t *T, nodes int) (*numbered, error) {
 }
 
 // newRouted is newNumbered on a device whose routes software writes.
-func newRouted(t *T, nodes int) (*numbered, error) {
+func newRouted(t *regress.T, nodes int) (*numbered, error) {
 	m, err := newNumbered(t, nodes)
 	if err != nil {
 		return nil, err
 	}
-	return m, m.nics[0].needs(regs.LinkStatus(0), "routes")
+	return m, m.nics[0].Require(regs.LinkStatus(0), "routes")
 }
 
 // newWired is newNumbered on a device whose wires have faults on request.
-func newWired(t *T, nodes int) (*numbered, error) {
+func newWired(t *regress.T, nodes int) (*numbered, error) {
 	m, err := newNumbered(t, nodes)
 	if err != nil {
 		return nil, err
 	}
-	return m, m.nics[0].needs(regs.WireCtrl(0), "wires with faults between the nodes")
+	return m, m.nics[0].Require(regs.WireCtrl(0), "wires with faults between the nodes")
 }
 
 func (m *numbered) post(packets int) error {
@@ -109,18 +145,18 @@ func (m *numbered) postTo(src, dst int) error {
 	binary.LittleEndian.PutUint32(body, m.sent[p])
 	m.sent[p]++
 	m.sum++
-	return m.nics[src].send(regs.PioFields{DstNode: uint8(dst)}, body)
+	return m.nics[src].Send(regs.PioFields{DstNode: uint8(dst)}, body)
 }
 
 // take lets time pass in steps until all has arrived.
 func (m *numbered) take() error {
-	sys := m.nics[0].sys
+	sys := m.nics[0].Sys
 	var stop drivers.Stop
 	for idle := 0; m.taken < m.sum; {
 		if err := sys.Run(sys.Now()+500, &stop); err != nil {
 			return err
 		}
-		n, err := takeAll(m.nics, 1, func(to, from int, k uint32) error {
+		n, err := nictest.TakeAll(m.nics, 1, func(to, from int, k uint32) error {
 			p := [2]int{from, to}
 			if k != m.got[p] {
 				return fmt.Errorf("from node %d to %d: packet %d, expected %d (seed %d)", from, to, k, m.got[p], m.t.Seed)
@@ -144,19 +180,19 @@ func (m *numbered) take() error {
 // unharmed: what the links went through, the NICs did not see.
 func (m *numbered) unharmed() error {
 	for _, n := range m.nics {
-		if err := errors.Join(n.expect(regs.RXDropped, 0), n.expect(regs.RXCRCErrors, 0), n.expect(regs.RouteErrors, 0)); err != nil {
+		if err := errors.Join(n.Expect(regs.RXDropped, 0), n.Expect(regs.RXCRCErrors, 0), n.Expect(regs.RouteErrors, 0)); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
-func testCleanLinks(t *T) error {
+func testCleanLinks(t *regress.T) error {
 	m, err := newWired(t, 4)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(m.post(200), m.take(), settle(m.nics[0].sys), m.unharmed()); err != nil {
+	if err := errors.Join(m.post(200), m.take(), nictest.Settle(m.nics[0].Sys), m.unharmed()); err != nil {
 		return err
 	}
 	for _, at := range []func(uint8) uint32{regs.LinkCRCErrors, regs.LinkRetransmissions, regs.LinkTimeouts, regs.LinkFailures, regs.WireFaults} {
@@ -172,20 +208,20 @@ func testCleanLinks(t *T) error {
 }
 
 // testLongLinks: links find out how long their wires are and wait for that.
-func testLongLinks(t *T) error {
-	if err := t.reshape("wire_latency=50"); err != nil {
+func testLongLinks(t *regress.T) error {
+	if err := nictest.Reshape(t, "wire_latency=50"); err != nil {
 		return err
 	}
 	return testCleanLinks(t)
 }
 
-func wireFaults(errorRate, lossRate float64) func(*T) error {
-	return func(t *T) error {
+func wireFaults(errorRate, lossRate float64) func(*regress.T) error {
+	return func(t *regress.T) error {
 		m, err := newWired(t, 4)
 		if err != nil {
 			return err
 		}
-		if err := setWires(m.nics, t.Rand.Uint64(), errorRate, lossRate); err != nil {
+		if err := nictest.SetWireFaults(m.nics, t.Rand.Uint64(), errorRate, lossRate); err != nil {
 			return err
 		}
 		for range 10 {
@@ -193,7 +229,7 @@ func wireFaults(errorRate, lossRate float64) func(*T) error {
 				return err
 			}
 		}
-		if err := errors.Join(settle(m.nics[0].sys), m.unharmed()); err != nil {
+		if err := errors.Join(nictest.Settle(m.nics[0].Sys), m.unharmed()); err != nil {
 			return err
 		}
 		if err := m.onlyRepaired(errorRate > 0); err != nil {
@@ -236,13 +272,13 @@ func (m *numbered) onlyRepaired(corrupt bool) error {
 
 // testLinkDown takes the carrier from the link between nodes 0 and 1 while packets
 // are under way. Links that wait for good lose nothing.
-func testLinkDown(t *T) error {
+func testLinkDown(t *regress.T) error {
 	m, err := newWired(t, 2)
 	if err != nil {
 		return err
 	}
-	sys, a := m.nics[0].sys, m.nics[0]
-	if err := errors.Join(a.set(write{regs.LinkPatience(0), 0}), m.nics[1].set(write{regs.LinkPatience(1), 0})); err != nil {
+	sys, a := m.nics[0].Sys, m.nics[0]
+	if err := errors.Join(a.Set(nictest.Write(regs.LinkPatience(0), 0)), m.nics[1].Set(nictest.Write(regs.LinkPatience(1), 0))); err != nil {
 		return err
 	}
 	var stop drivers.Stop
@@ -253,20 +289,20 @@ func testLinkDown(t *T) error {
 		if err := sys.Run(sys.Now()+drivers.Cycle(20+t.Rand.Intn(60)), &stop); err != nil {
 			return err
 		}
-		if err := a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}); err != nil {
+		if err := a.Set(nictest.Write(regs.WireCtrl(0), regs.WireCtrlDown)); err != nil {
 			return err
 		}
-		if err := errors.Join(a.expect(regs.LinkStatus(0), regs.LinkStatusConnected|regs.LinkStatusAgreed), a.expect(regs.LinkFailures(0), uint64(round+1))); err != nil {
+		if err := errors.Join(a.Expect(regs.LinkStatus(0), regs.LinkStatusConnected|regs.LinkStatusAgreed), a.Expect(regs.LinkFailures(0), uint64(round+1))); err != nil {
 			return err
 		}
-		idle, err := quiesce(sys)
+		idle, err := nictest.Quiesce(sys)
 		if err != nil {
 			return err
 		}
 		if idle {
 			return fmt.Errorf("round %d: the hardware is empty, expected packets to wait for the link", round)
 		}
-		if err := errors.Join(a.set(write{regs.WireCtrl(0), 0}), m.take(), settle(sys)); err != nil {
+		if err := errors.Join(a.Set(nictest.Write(regs.WireCtrl(0), 0)), m.take(), nictest.Settle(sys)); err != nil {
 			return err
 		}
 	}
@@ -275,13 +311,13 @@ func testLinkDown(t *T) error {
 
 // testLinkDead lets the wire from node 0 swallow all words before it was measured; the carrier
 // stays.
-func testLinkDead(t *T) error {
+func testLinkDead(t *regress.T) error {
 	m, err := newWired(t, 2)
 	if err != nil {
 		return err
 	}
-	sys, a := m.nics[0].sys, m.nics[0]
-	if err := errors.Join(m.post(40), a.set(write{regs.WireLosses(0), 1<<32 - 1})); err != nil {
+	sys, a := m.nics[0].Sys, m.nics[0]
+	if err := errors.Join(m.post(40), a.Set(nictest.Write(regs.WireLosses(0), 1<<32-1))); err != nil {
 		return err
 	}
 	var stop drivers.Stop
@@ -292,10 +328,10 @@ func testLinkDead(t *T) error {
 		return errors.New("the model claims to be quiet while a link probes its wire")
 	}
 	const status = regs.LinkStatusConnected | regs.LinkStatusCarrier | regs.LinkStatusAgreed
-	if err := errors.Join(a.expect(regs.LinkStatus(0), status|regs.LinkStatusDead), a.expect(regs.LinkFailures(0), 1)); err != nil {
+	if err := errors.Join(a.Expect(regs.LinkStatus(0), status|regs.LinkStatusDead), a.Expect(regs.LinkFailures(0), 1)); err != nil {
 		return err
 	}
-	if err := errors.Join(a.set(write{regs.WireLosses(0), 0}), m.take(), settle(sys), a.expect(regs.LinkStatus(0), status)); err != nil {
+	if err := errors.Join(a.Set(nictest.Write(regs.WireLosses(0), 0)), m.take(), nictest.Settle(sys), a.Expect(regs.LinkStatus(0), status)); err != nil {
 		return err
 	}
 	return m.unharmed()
@@ -304,21 +340,21 @@ func testLinkDead(t *T) error {
 // testLinkCut lets the wire from node 0 to 1 fail in the middle of packets for node 2, alternately
 // without carrier and swallowing all. What node 1 sends to node 2 takes the same outputs and must
 // go on. When the wire is back the rest arrives, but for the packets that the link ended.
-func testLinkCut(t *T) error {
+func testLinkCut(t *regress.T) error {
 	m, err := newWired(t, 3)
 	if err != nil {
 		return err
 	}
 	a, b, c := m.nics[0], m.nics[1], m.nics[2]
-	if err := b.set(write{regs.LinkPatience(1), 300}); err != nil {
+	if err := b.Set(nictest.Write(regs.LinkPatience(1), 300)); err != nil {
 		return err
 	}
 	var stop drivers.Stop
 	count := func(cycles drivers.Cycle) error {
-		if err := a.sys.Run(a.sys.Now()+cycles, &stop); err != nil {
+		if err := a.Sys.Run(a.Sys.Now()+cycles, &stop); err != nil {
 			return err
 		}
-		n, err := takeAll(m.nics, 1, func(to, from int, k uint32) error {
+		n, err := nictest.TakeAll(m.nics, 1, func(to, from int, k uint32) error {
 			p := [2]int{from, to}
 			if k < m.got[p] || from != 0 && k > m.got[p] {
 				return fmt.Errorf("from node %d to %d: packet %d, expected %d (seed %d)", from, to, k, m.got[p], m.t.Seed)
@@ -331,16 +367,16 @@ func testLinkCut(t *T) error {
 	}
 	var cut uint64
 	for round := range 8 {
-		fail, mend := write{regs.WireCtrl(0), regs.WireCtrlDown}, write{regs.WireCtrl(0), 0}
+		fail, mend := nictest.Write(regs.WireCtrl(0), regs.WireCtrlDown), nictest.Write(regs.WireCtrl(0), 0)
 		if round%2 == 1 {
-			fail, mend = write{regs.WireLosses(0), 1<<32 - 1}, write{regs.WireLosses(0), 0}
+			fail, mend = nictest.Write(regs.WireLosses(0), 1<<32-1), nictest.Write(regs.WireLosses(0), 0)
 		}
 		for range 30 {
 			if err := m.postTo(0, 2); err != nil {
 				return err
 			}
 		}
-		if err := errors.Join(a.sys.Run(a.sys.Now()+drivers.Cycle(40+t.Rand.Intn(100)), &stop), a.set(fail)); err != nil {
+		if err := errors.Join(a.Sys.Run(a.Sys.Now()+drivers.Cycle(40+t.Rand.Intn(100)), &stop), a.Set(fail)); err != nil {
 			return err
 		}
 		for range 10 {
@@ -356,7 +392,7 @@ func testLinkCut(t *T) error {
 		if p := [2]int{1, 2}; m.got[p] != m.sent[p] {
 			return fmt.Errorf("round %d: %d of %d packets of node 1 arrived 5,000 cycles after another's wire failed (seed %d)", round, m.got[p], m.sent[p], m.t.Seed)
 		}
-		if err := a.set(mend); err != nil {
+		if err := a.Set(mend); err != nil {
 			return err
 		}
 		for range 10 {
@@ -364,7 +400,7 @@ func testLinkCut(t *T) error {
 				return err
 			}
 		}
-		if cut, err = b.dev.ReadReg(regs.LinkCut(1)); err != nil {
+		if cut, err = b.Dev.ReadReg(regs.LinkCut(1)); err != nil {
 			return err
 		}
 		if lost := m.sum - m.taken; uint64(lost) != cut {
@@ -374,5 +410,5 @@ func testLinkCut(t *T) error {
 	if cut == 0 {
 		return fmt.Errorf("no packet was cut in 8 rounds: the scenario lost its point (seed %d)", m.t.Seed)
 	}
-	return errors.Join(settle(a.sys), c.expect(regs.RXCRCErrors, cut), c.expect(regs.RXDropped, 0), a.expect(regs.LinkCut(0), 0))
+	return errors.Join(nictest.Settle(a.Sys), c.Expect(regs.RXCRCErrors, cut), c.Expect(regs.RXDropped, 0), a.Expect(regs.LinkCut(0), 0))
 }

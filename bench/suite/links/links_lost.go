@@ -1,10 +1,12 @@
-package regress
+package links
 
 import (
 	"errors"
 	"fmt"
 	"slices"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -13,14 +15,14 @@ import (
 // swallow all, while node 0 sends to node 1 and, behind that, to node 2. With drain set the packets
 // for node 1 are discarded and counted, and those for node 2 arrive as if the wire were whole;
 // without they all wait. When the wire is back nothing is missing but what was told.
-func testLinkDrain(t *T) error {
+func testLinkDrain(t *regress.T) error {
 	m, err := newWired(t, 4)
 	if err != nil {
 		return err
 	}
 	a, b := m.nics[0], m.nics[1]
-	if err := errors.Join(a.set(write{regs.LinkPatience(0), 300}), b.set(write{regs.LinkPatience(1), 300}),
-		a.expect(regs.LinkCtrl(0), 0), a.set(write{regs.LinkCtrl(0), regs.LinkCtrlDrain}), a.expect(regs.LinkCtrl(0), regs.LinkCtrlDrain)); err != nil {
+	if err := errors.Join(a.Set(nictest.Write(regs.LinkPatience(0), 300)), b.Set(nictest.Write(regs.LinkPatience(1), 300)),
+		a.Expect(regs.LinkCtrl(0), 0), a.Set(nictest.Write(regs.LinkCtrl(0), regs.LinkCtrlDrain)), a.Expect(regs.LinkCtrl(0), regs.LinkCtrlDrain)); err != nil {
 		return err
 	}
 	for round := range 8 {
@@ -28,7 +30,7 @@ func testLinkDrain(t *T) error {
 			return fmt.Errorf("round %d: %w", round, err)
 		}
 	}
-	drained, err := a.dev.ReadReg(regs.LinkDrained(0))
+	drained, err := a.Dev.ReadReg(regs.LinkDrained(0))
 	if err != nil {
 		return err
 	}
@@ -37,13 +39,13 @@ func testLinkDrain(t *T) error {
 	}
 	t.Notef("%d packets drained, %d cut", drained, m.sum-m.taken-int(drained))
 	// Without drain they wait, and those behind them.
-	if err := errors.Join(a.set(write{regs.LinkCtrl(0), 0}), b.set(write{regs.LinkPatience(1), 0}), a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}), m.mixedPosts(40)); err != nil {
+	if err := errors.Join(a.Set(nictest.Write(regs.LinkCtrl(0), 0)), b.Set(nictest.Write(regs.LinkPatience(1), 0)), a.Set(nictest.Write(regs.WireCtrl(0), regs.WireCtrlDown)), m.mixedPosts(40)); err != nil {
 		return err
 	}
-	if idle, err := quiesce(a.sys); err != nil || idle {
+	if idle, err := nictest.Quiesce(a.Sys); err != nil || idle {
 		return errors.Join(err, errors.New("the hardware is empty, expected packets to wait for a link that does not drain"))
 	}
-	if err := errors.Join(a.set(write{regs.WireCtrl(0), 0}), m.receiveAll(), a.expect(regs.LinkDrained(0), drained)); err != nil {
+	if err := errors.Join(a.Set(nictest.Write(regs.WireCtrl(0), 0)), m.receiveAll(), a.Expect(regs.LinkDrained(0), drained)); err != nil {
 		return err
 	}
 	return m.accounted()
@@ -61,11 +63,11 @@ func (m *numbered) mixedPosts(packets int) error {
 
 func (m *numbered) drainRound(round int) error {
 	a := m.nics[0]
-	fail, mend := write{regs.WireCtrl(0), regs.WireCtrlDown}, write{regs.WireCtrl(0), 0}
+	fail, mend := nictest.Write(regs.WireCtrl(0), regs.WireCtrlDown), nictest.Write(regs.WireCtrl(0), 0)
 	if round%2 == 1 {
-		fail, mend = write{regs.WireLosses(0), 1<<32 - 1}, write{regs.WireLosses(0), 0}
+		fail, mend = nictest.Write(regs.WireLosses(0), 1<<32-1), nictest.Write(regs.WireLosses(0), 0)
 	}
-	if err := errors.Join(m.mixedPosts(20), m.run(drivers.Cycle(40+m.t.Rand.Intn(100))), a.set(fail), m.mixedPosts(40)); err != nil {
+	if err := errors.Join(m.mixedPosts(20), m.run(drivers.Cycle(40+m.t.Rand.Intn(100))), a.Set(fail), m.mixedPosts(40)); err != nil {
 		return err
 	}
 	if err := m.run(6000); err != nil { // until it is found dead, and its patience ends
@@ -74,11 +76,11 @@ func (m *numbered) drainRound(round int) error {
 	if p := [2]int{0, 2}; m.got[p] != m.sent[p] {
 		return fmt.Errorf("%d of %d packets for node 2 arrived: they wait behind those for a wire that failed (seed %d)", m.got[p], m.sent[p], m.t.Seed)
 	}
-	if status, err := a.dev.ReadReg(regs.LinkStatus(0)); err != nil || status&regs.LinkStatusDrains == 0 {
+	if status, err := a.Dev.ReadReg(regs.LinkStatus(0)); err != nil || status&regs.LinkStatusDrains == 0 {
 		return errors.Join(err, fmt.Errorf("LINK_STATUS is 0x%x, expected drains", status))
 	}
 	// Nothing is to be seen of it any more: what goes past it takes the time that it always takes.
-	start := a.sys.Now()
+	start := a.Sys.Now()
 	if err := m.mixedPosts(60); err != nil {
 		return err
 	}
@@ -86,11 +88,11 @@ func (m *numbered) drainRound(round int) error {
 		if err := m.run(20); err != nil {
 			return err
 		}
-		if a.sys.Now() > start+3000 {
+		if a.Sys.Now() > start+3000 {
 			return fmt.Errorf("%d of %d packets for node 2 arrived in 3,000 cycles beside a wire that failed (seed %d)", m.got[p], m.sent[p], m.t.Seed)
 		}
 	}
-	if err := errors.Join(a.set(mend), m.receiveAll()); err != nil {
+	if err := errors.Join(a.Set(mend), m.receiveAll()); err != nil {
 		return err
 	}
 	return m.accounted()
@@ -99,7 +101,7 @@ func (m *numbered) drainRound(round int) error {
 // run lets cycles pass and reads all mailboxes meanwhile. Packets may be missing, but must not
 // overtake each other.
 func (m *numbered) run(cycles drivers.Cycle) error {
-	sys := m.nics[0].sys
+	sys := m.nics[0].Sys
 	var stop drivers.Stop
 	for end := sys.Now() + cycles; sys.Now() < end; {
 		if err := sys.Run(min(sys.Now()+200, end), &stop); err != nil {
@@ -114,7 +116,7 @@ func (m *numbered) run(cycles drivers.Cycle) error {
 
 // readMailboxes takes all packets that have arrived.
 func (m *numbered) readMailboxes() error {
-	n, err := takeAll(m.nics, 1, func(to, from int, k uint32) error {
+	n, err := nictest.TakeAll(m.nics, 1, func(to, from int, k uint32) error {
 		p := [2]int{from, to}
 		if k < m.got[p] {
 			return fmt.Errorf("from node %d to %d: packet %d again, or too late: expected %d or later (seed %d)", from, to, k, m.got[p], m.t.Seed)
@@ -132,7 +134,7 @@ func (m *numbered) readMailboxes() error {
 // every mailbox has just been emptied is deadlocked.
 func (m *numbered) receiveAll() error {
 	for {
-		idle, err := quiesce(m.nics[0].sys)
+		idle, err := nictest.Quiesce(m.nics[0].Sys)
 		if err != nil {
 			return err
 		}
@@ -156,8 +158,8 @@ func (m *numbered) receiveAll() error {
 func (m *numbered) accounted() error {
 	var told uint64
 	for _, n := range m.nics {
-		v, err := n.dev.ReadReg(regs.RXCRCErrors)
-		if err := errors.Join(err, n.expect(regs.RXDropped, 0), n.expect(regs.RouteErrors, 0)); err != nil {
+		v, err := n.Dev.ReadReg(regs.RXCRCErrors)
+		if err := errors.Join(err, n.Expect(regs.RXDropped, 0), n.Expect(regs.RouteErrors, 0)); err != nil {
 			return err
 		}
 		told += v
@@ -177,10 +179,10 @@ func (m *numbered) accounted() error {
 
 // linkResets resets ends of links at random cycles, now and then both ends of one, while everybody
 // sends to everybody.
-func linkResets(shape string, rate float64) func(*T) error {
-	return func(t *T) error {
+func linkResets(shape string, rate float64) func(*regress.T) error {
+	return func(t *regress.T) error {
 		if shape != "" {
-			if err := t.reshape(shape); err != nil {
+			if err := nictest.Reshape(t, shape); err != nil {
 				return err
 			}
 		}
@@ -188,7 +190,7 @@ func linkResets(shape string, rate float64) func(*T) error {
 		if err != nil {
 			return err
 		}
-		if err := setWires(m.nics, t.Rand.Uint64(), rate, rate); err != nil {
+		if err := nictest.SetWireFaults(m.nics, t.Rand.Uint64(), rate, rate); err != nil {
 			return err
 		}
 		for round := range 40 {
@@ -196,7 +198,7 @@ func linkResets(shape string, rate float64) func(*T) error {
 				return fmt.Errorf("round %d: %w", round, err)
 			}
 		}
-		if err := errors.Join(setWires(m.nics, 1, 0, 0), m.receiveAll(), m.accounted(), m.agreed()); err != nil {
+		if err := errors.Join(nictest.SetWireFaults(m.nics, 1, 0, 0), m.receiveAll(), m.accounted(), m.agreed()); err != nil {
 			return err
 		}
 		resets, err := linkCount(m.nics, regs.LinkResets)
@@ -211,7 +213,7 @@ func linkResets(shape string, rate float64) func(*T) error {
 			return fmt.Errorf("%d sessions ended, %d packets lost on links, %d of %d arrived: the scenario lost its point (seed %d)", resets, lost, m.taken, m.sum, t.Seed)
 		}
 		t.Notef("%d packets sent, %d arrived, %d lost on links, %d sessions ended", m.sum, m.taken, lost, resets)
-		if irq, err := m.nics[0].dev.ReadReg(regs.IRQStatus); err != nil || irq&regs.IRQStatusError == 0 {
+		if irq, err := m.nics[0].Dev.ReadReg(regs.IRQStatus); err != nil || irq&regs.IRQStatusError == 0 {
 			return errors.Join(err, fmt.Errorf("IRQ_STATUS is 0x%x, expected error", irq))
 		}
 		return nil
@@ -229,15 +231,15 @@ func (m *numbered) resetSome() error {
 		if err != nil {
 			return err
 		}
-		if err := n.set(write{regs.LinkCtrl(link), regs.LinkCtrlReset}); err != nil {
+		if err := n.Set(nictest.Write(regs.LinkCtrl(link), regs.LinkCtrlReset)); err != nil {
 			return err
 		}
 		if m.t.Rand.Intn(4) != 0 {
 			continue
 		}
 		// The other end too: on a mesh of 2 x 2 a bit of the number of a node is a dimension.
-		other := m.nics[n.node^(1<<(link/2))]
-		if err := errors.Join(m.run(drivers.Cycle(m.t.Rand.Intn(60))), other.set(write{regs.LinkCtrl(link ^ 1), regs.LinkCtrlReset})); err != nil {
+		other := m.nics[n.Node^(1<<(link/2))]
+		if err := errors.Join(m.run(drivers.Cycle(m.t.Rand.Intn(60))), other.Set(nictest.Write(regs.LinkCtrl(link^1), regs.LinkCtrlReset))); err != nil {
 			return err
 		}
 	}
@@ -245,10 +247,10 @@ func (m *numbered) resetSome() error {
 }
 
 // linkOf chooses a link that is connected.
-func (m *numbered) linkOf(n *nic) (uint8, error) {
+func (m *numbered) linkOf(n *nictest.NIC) (uint8, error) {
 	for {
 		link := uint8(m.t.Rand.Intn(4))
-		status, err := n.dev.ReadReg(regs.LinkStatus(link))
+		status, err := n.Dev.ReadReg(regs.LinkStatus(link))
 		if err != nil || status&regs.LinkStatusConnected != 0 {
 			return link, err
 		}
@@ -259,12 +261,12 @@ func (m *numbered) linkOf(n *nic) (uint8, error) {
 func (m *numbered) agreed() error {
 	for _, n := range m.nics {
 		for link := range uint8(4) {
-			status, err := n.dev.ReadReg(regs.LinkStatus(link))
+			status, err := n.Dev.ReadReg(regs.LinkStatus(link))
 			if err != nil {
 				return err
 			}
 			if status&regs.LinkStatusConnected != 0 && status != regs.LinkStatusConnected|regs.LinkStatusCarrier|regs.LinkStatusAgreed {
-				return fmt.Errorf("node %d, link %d: LINK_STATUS is 0x%x, expected connected, carrier, agreed and nothing else", n.node, link, status)
+				return fmt.Errorf("node %d, link %d: LINK_STATUS is 0x%x, expected connected, carrier, agreed and nothing else", n.Node, link, status)
 			}
 		}
 	}
@@ -273,19 +275,19 @@ func (m *numbered) agreed() error {
 
 // soak is traffic of everybody to everybody while all that can happen to a link happens to some
 // link, at random cycles.
-func soak(name string, latency, packets int, tags ...string) Test {
-	return Test{
+func soak(name string, latency, packets int, tags ...string) regress.Test {
+	return regress.Test{
 		Name: fmt.Sprintf("links/soak%s-%d", name, latency), Tags: append([]string{"links"}, tags...),
 		Doc: fmt.Sprintf("%d packets over wires of %d cycles with errors, cuts and resets: each arrives once and in order, or its loss is told", packets, latency),
-		Run: func(t *T) error {
-			if err := t.reshape(fmt.Sprintf("wire_latency=%d", latency)); err != nil {
+		Run: func(t *regress.T) error {
+			if err := nictest.Reshape(t, fmt.Sprintf("wire_latency=%d", latency)); err != nil {
 				return err
 			}
 			m, err := newWired(t, 4)
 			if err != nil {
 				return err
 			}
-			if err := setWires(m.nics, t.Rand.Uint64(), 0, 0); err != nil {
+			if err := nictest.SetWireFaults(m.nics, t.Rand.Uint64(), 0, 0); err != nil {
 				return err
 			}
 			return m.soak(packets)
@@ -295,9 +297,9 @@ func soak(name string, latency, packets int, tags ...string) Test {
 
 // A trouble befalls a link of a node: it begins, and is over some cycles later.
 type trouble struct {
-	n    *nic
+	n    *nictest.NIC
 	link uint8
-	mend []write
+	mend []nictest.RegWrite
 	over drivers.Cycle
 }
 
@@ -318,7 +320,7 @@ func (m *numbered) soak(packets int) error {
 		}
 	}
 	for _, x := range troubles {
-		if err := x.n.set(x.mend...); err != nil {
+		if err := x.n.Set(x.mend...); err != nil {
 			return err
 		}
 	}
@@ -346,8 +348,8 @@ func (m *numbered) soakUntil(packets int, troubles *[]trouble) error {
 				return err
 			}
 			for i := len(*troubles) - 1; i >= 0; i-- {
-				if x := (*troubles)[i]; x.over <= m.nics[0].sys.Now() {
-					if err := x.n.set(x.mend...); err != nil {
+				if x := (*troubles)[i]; x.over <= m.nics[0].Sys.Now() {
+					if err := x.n.Set(x.mend...); err != nil {
 						return err
 					}
 					*troubles = slices.Delete(*troubles, i, i+1)
@@ -375,20 +377,20 @@ func (m *numbered) befall() (trouble, error) {
 		return x, err
 	}
 	l := x.link
-	x.over = x.n.sys.Now() + drivers.Cycle(r.Intn(4000))
-	begin := []write{{regs.LinkPatience(l), uint64(100 + r.Intn(600))}, {regs.LinkCtrl(l), uint64(min(1, r.Intn(4))) * regs.LinkCtrlDrain}}
+	x.over = x.n.Sys.Now() + drivers.Cycle(r.Intn(4000))
+	begin := []nictest.RegWrite{nictest.Write(regs.LinkPatience(l), uint64(100+r.Intn(600))), nictest.Write(regs.LinkCtrl(l), uint64(min(1, r.Intn(4)))*regs.LinkCtrlDrain)}
 	switch r.Intn(5) {
 	case 0:
-		begin, x.mend = append(begin, write{regs.WireCtrl(l), regs.WireCtrlDown}), []write{{regs.WireCtrl(l), 0}}
+		begin, x.mend = append(begin, nictest.Write(regs.WireCtrl(l), regs.WireCtrlDown)), []nictest.RegWrite{nictest.Write(regs.WireCtrl(l), 0)}
 	case 1:
-		begin, x.mend = append(begin, write{regs.WireLosses(l), 1<<32 - 1}), []write{{regs.WireLosses(l), 0}}
+		begin, x.mend = append(begin, nictest.Write(regs.WireLosses(l), 1<<32-1)), []nictest.RegWrite{nictest.Write(regs.WireLosses(l), 0)}
 	case 2:
-		begin, x.mend = append(begin, write{regs.WireErrors(l), uint64(r.Intn(1 << 28))}, write{regs.WireLosses(l), uint64(r.Intn(1 << 28))}),
-			[]write{{regs.WireErrors(l), 0}, {regs.WireLosses(l), 0}}
+		begin, x.mend = append(begin, nictest.Write(regs.WireErrors(l), uint64(r.Intn(1<<28))), nictest.Write(regs.WireLosses(l), uint64(r.Intn(1<<28)))),
+			[]nictest.RegWrite{nictest.Write(regs.WireErrors(l), 0), nictest.Write(regs.WireLosses(l), 0)}
 	default:
-		begin = append(begin, write{regs.LinkCtrl(l), regs.LinkCtrlReset | uint64(r.Intn(2))*regs.LinkCtrlDrain})
+		begin = append(begin, nictest.Write(regs.LinkCtrl(l), regs.LinkCtrlReset|uint64(r.Intn(2))*regs.LinkCtrlDrain))
 	}
-	return x, x.n.set(begin...)
+	return x, x.n.Set(begin...)
 }
 
 // soakCounts reads what happened to the links: sessions ended, packets lost, drained and cut, words

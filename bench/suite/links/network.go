@@ -1,68 +1,47 @@
-package regress
+package links
 
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/nicloop/nicloop/bench"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/velo"
 )
 
-// networkTests are of routes through the network: rings that must not lock up, and
+// Network are of routes through the network: rings that must not lock up, and
 // routes that software writes. Channels of two entries hold less than a quarter of a packet,
 // so that packets lie across several routers.
-func networkTests() []Test {
-	test := func(name, doc string, run func(*T) error, tags ...string) Test {
-		return Test{Name: "network/" + name, Tags: append([]string{"network"}, tags...), Doc: doc, Run: run}
+func Network() []regress.Test {
+	test := func(name, doc string, run func(*regress.T) error, tags ...string) regress.Test {
+		return regress.Test{Name: "network/" + name, Tags: append([]string{"network"}, tags...), Doc: doc, Run: run}
 	}
 	const ring, torus = "dims=4x1x1&torus=1&vc_depth=2", "dims=3x3x1&torus=1&vc_depth=2"
-	return []Test{
+	return []regress.Test{
 		test("ring", "a ring of 4 nodes full of packets: no deadlock, in order per pair", saturated(ring, 4)),
 		test("ring-alltoall", "alltoall of VELO and RMA messages over a ring of 4 nodes", over(ring, 4, "alltoall")),
 		test("ring-random", "random messages over a ring of 4 nodes", over(ring, 4, "random")),
-		test("torus", "a 3 x 3 torus full of packets: no deadlock, in order per pair", saturated(torus, 9), Deep),
-		test("torus-alltoall", "alltoall of VELO and RMA messages over a 3 x 3 torus", over(torus, 9, "alltoall"), Deep),
-		test("torus-random", "random messages over a 3 x 3 torus", over(torus, 9, "random"), Deep),
+		test("torus", "a 3 x 3 torus full of packets: no deadlock, in order per pair", saturated(torus, 9), regress.Deep),
+		test("torus-alltoall", "alltoall of VELO and RMA messages over a 3 x 3 torus", over(torus, 9, "alltoall"), regress.Deep),
+		test("torus-random", "random messages over a 3 x 3 torus", over(torus, 9, "random"), regress.Deep),
 		test("table-detour", "entries of the route table lead around a dead link", testDetour),
 		test("route-loop", "packets in a loop of entries are ended and counted, and hinder nobody", testRouteLoop),
 		test("table-nowhere", "entries that lead nowhere cost their packets and hinder nobody", testNowhere),
 	}
 }
 
-// kept are the keys of a device that say nothing of its shape: what it is built from, what it
-// counts, and the bus that it meets its host by.
-var kept = []string{"src", "coverage", "bus", "mps", "mrrs", "bus_seed", "ratio"}
-
-// reshape gives the device a shape; only those with a topology take one.
-func (t *T) reshape(keys string) error {
-	scheme, rest, _ := strings.Cut(t.Device, ":")
-	if scheme != "rtl" && scheme != "model" {
-		return fmt.Errorf("%w: %s: has no topology, rtl: and model: have", drivers.ErrNotSupported, scheme)
-	}
-	_, given, _ := strings.Cut(rest, "?")
-	for _, pair := range strings.Split(given, "&") {
-		if key, _, _ := strings.Cut(pair, "="); key != "" && !slices.Contains(kept, key) {
-			return fmt.Errorf("%w: device %s: this test sets its own shape: leave %s out", drivers.ErrNotSupported, t.Device, key)
-		}
-	}
-	t.Device = strings.TrimSuffix(scheme+":?"+keys+"&"+given, "&")
-	return nil
-}
-
-func saturated(keys string, nodes int) func(*T) error {
-	return func(t *T) error {
-		if err := t.reshape(keys); err != nil {
+func saturated(keys string, nodes int) func(*regress.T) error {
+	return func(t *regress.T) error {
+		if err := nictest.Reshape(t, keys); err != nil {
 			return err
 		}
 		m, err := newNumbered(t, nodes)
 		if err != nil {
 			return err
 		}
-		params, err := m.nics[0].dev.ReadReg(regs.Params)
+		params, err := m.nics[0].Dev.ReadReg(regs.Params)
 		if err != nil {
 			return err
 		}
@@ -74,13 +53,13 @@ func saturated(keys string, nodes int) func(*T) error {
 				return err
 			}
 		}
-		return errors.Join(settle(m.nics[0].sys), m.unharmed())
+		return errors.Join(nictest.Settle(m.nics[0].Sys), m.unharmed())
 	}
 }
 
-func over(keys string, nodes int, workload string) func(*T) error {
-	return func(t *T) error {
-		if err := t.reshape(keys); err != nil {
+func over(keys string, nodes int, workload string) func(*regress.T) error {
+	return func(t *regress.T) error {
+		if err := nictest.Reshape(t, keys); err != nil {
 			return err
 		}
 		c := bench.Default(workload)
@@ -91,14 +70,9 @@ func over(keys string, nodes int, workload string) func(*T) error {
 	}
 }
 
-// entry is a route written by software.
-func entry(at, dst, port int) (node int, w write) {
-	return at, write{regs.Route(uint8(dst)), uint64(port) | regs.RouteOverride}
-}
-
 // testDetour: on a 2 x 2 mesh the link between nodes 0 and 1 is dead, and what would use it
 // goes by nodes 2 and 3. No packet turns on at node 0 or 1, so no ring closes.
-func testDetour(t *T) error {
+func testDetour(t *regress.T) error {
 	m, err := newWired(t, 4)
 	if err != nil {
 		return err
@@ -106,33 +80,33 @@ func testDetour(t *T) error {
 	a := m.nics[0]
 	const up = 3 // port +Y
 	for _, way := range [][2]int{{0, 1}, {0, 3}, {1, 0}, {1, 2}} {
-		node, w := entry(way[0], way[1], up)
-		if err := errors.Join(m.nics[node].set(w), m.nics[node].expect(w.off, w.v)); err != nil {
+		node, w := nictest.RouteEntry(way[0], way[1], up)
+		if err := errors.Join(m.nics[node].Set(w), m.nics[node].Expect(w.Reg, w.Value)); err != nil {
 			return err
 		}
 	}
-	if err := errors.Join(a.set(write{regs.WireCtrl(0), regs.WireCtrlDown}), a.expect(regs.LinkStatus(0), regs.LinkStatusConnected|regs.LinkStatusAgreed)); err != nil {
+	if err := errors.Join(a.Set(nictest.Write(regs.WireCtrl(0), regs.WireCtrlDown)), a.Expect(regs.LinkStatus(0), regs.LinkStatusConnected|regs.LinkStatusAgreed)); err != nil {
 		return err
 	}
-	if err := errors.Join(m.post(400), m.take(), settle(a.sys), m.unharmed()); err != nil {
+	if err := errors.Join(m.post(400), m.take(), nictest.Settle(a.Sys), m.unharmed()); err != nil {
 		return err
 	}
 	// Without its entry a packet waits for the link.
-	if err := a.set(write{regs.Route(1), 0}); err != nil {
+	if err := a.Set(nictest.Write(regs.Route(1), 0)); err != nil {
 		return err
 	}
 	if err := m.postTo(0, 1); err != nil {
 		return err
 	}
-	if idle, err := quiesce(a.sys); err != nil || idle {
+	if idle, err := nictest.Quiesce(a.Sys); err != nil || idle {
 		return errors.Join(err, errors.New("a packet was not held by the dead link: expected it to wait without its entry"))
 	}
-	return errors.Join(a.set(write{regs.WireCtrl(0), 0}), m.take(), settle(a.sys), m.unharmed())
+	return errors.Join(a.Set(nictest.Write(regs.WireCtrl(0), 0)), m.take(), nictest.Settle(a.Sys), m.unharmed())
 }
 
 // testNowhere gives one destination routes that no packet can take: no port, an
 // unconnected one, and back where it came from.
-func testNowhere(t *T) error {
+func testNowhere(t *regress.T) error {
 	m, err := newRouted(t, 4)
 	if err != nil {
 		return err
@@ -141,16 +115,16 @@ func testNowhere(t *T) error {
 	// From node 0 by +X to 1, from 1 by -X to 0: each sends back what the other sent.
 	lost := [...]int{1, 0, 2} // by source, the node that discards
 	for _, e := range [][3]int{{0, dst, 1}, {1, dst, 2}, {2, dst, 7}} {
-		node, w := entry(e[0], e[1], e[2])
-		if err := m.nics[node].set(w); err != nil {
+		node, w := nictest.RouteEntry(e[0], e[1], e[2])
+		if err := m.nics[node].Set(w); err != nil {
 			return err
 		}
 	}
 	want := map[int]uint64{}
 	for round := range 4 {
 		if round == 2 { // no wire behind this port
-			_, w := entry(2, dst, 2)
-			if err := m.nics[2].set(w); err != nil {
+			_, w := nictest.RouteEntry(2, dst, 2)
+			if err := m.nics[2].Set(w); err != nil {
 				return err
 			}
 		}
@@ -164,35 +138,35 @@ func testNowhere(t *T) error {
 			m.sum -= int(n)
 			want[discards] += uint64(n)
 		}
-		if err := errors.Join(m.take(), settle(m.nics[0].sys)); err != nil {
+		if err := errors.Join(m.take(), nictest.Settle(m.nics[0].Sys)); err != nil {
 			return err
 		}
 	}
 	for _, n := range m.nics {
-		if err := n.expect(regs.RouteErrors, want[n.node]); err != nil {
+		if err := n.Expect(regs.RouteErrors, want[n.Node]); err != nil {
 			return err
 		}
 	}
 	for node := range lost {
-		if err := m.nics[node].set(write{regs.Route(dst), 0}); err != nil {
+		if err := m.nics[node].Set(nictest.Write(regs.Route(dst), 0)); err != nil {
 			return err
 		}
 	}
 	t.Notef("%d, %d and %d packets discarded by nodes 0, 1 and 2", want[0], want[1], want[2])
-	return errors.Join(m.post(200), m.take(), settle(m.nics[0].sys))
+	return errors.Join(m.post(200), m.take(), nictest.Settle(m.nics[0].Sys))
 }
 
 // testRouteLoop: on a 2 x 2 mesh the entries for node 3 lead round all four nodes. A packet comes
 // to each router 16 times and ends where it began. All others go on, also past the loop.
-func testRouteLoop(t *T) error {
+func testRouteLoop(t *regress.T) error {
 	m, err := newRouted(t, 4)
 	if err != nil {
 		return err
 	}
 	const dst = 3
 	for _, e := range [][3]int{{0, dst, 1}, {1, dst, 3}, {3, dst, 2}, {2, dst, 4}} { // +X, +Y, -X, -Y
-		node, w := entry(e[0], e[1], e[2])
-		if err := m.nics[node].set(w); err != nil {
+		node, w := nictest.RouteEntry(e[0], e[1], e[2])
+		if err := m.nics[node].Set(w); err != nil {
 			return err
 		}
 	}
@@ -218,13 +192,13 @@ func testRouteLoop(t *T) error {
 			}
 		}
 		for _, n := range m.nics {
-			if err := n.expect(regs.RouteErrors, want[n.node]); err != nil {
+			if err := n.Expect(regs.RouteErrors, want[n.Node]); err != nil {
 				return fmt.Errorf("round %d: %w (seed %d)", round, err, t.Seed)
 			}
 		}
 	}
 	for node := range 4 {
-		if err := m.nics[node].set(write{regs.Route(dst), 0}); err != nil {
+		if err := m.nics[node].Set(nictest.Write(regs.Route(dst), 0)); err != nil {
 			return err
 		}
 	}
@@ -233,5 +207,5 @@ func testRouteLoop(t *T) error {
 		m.sum -= int(m.sent[p] - m.got[p])
 		m.got[p] = m.sent[p]
 	}
-	return errors.Join(settle(m.nics[0].sys), m.post(200), m.take(), settle(m.nics[0].sys))
+	return errors.Join(nictest.Settle(m.nics[0].Sys), m.post(200), m.take(), nictest.Settle(m.nics[0].Sys))
 }

@@ -1,4 +1,5 @@
-package regress
+// Package messages tests matching and collectives over random messages on several ranks.
+package messages
 
 import (
 	"bytes"
@@ -10,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -85,27 +87,27 @@ var collectives = []collective{
 // A round is one call of a collective at one rank.
 type round func(r *host.Rank, c *host.Comm, d *draw) error
 
-// collectiveTests run every collective in worlds of one rank per node and of
+// Collectives run every collective in worlds of one rank per node and of
 // several, over all protocols and paths that messages take.
-func collectiveTests() []Test {
-	list := []Test{{
+func Collectives() []regress.Test {
+	list := []regress.Test{{
 		Name: "collectives/barrier", Tags: []string{"collectives"}, Doc: "nobody leaves before everybody has come, in random groups",
-		Run: func(t *T) error { return inWorlds(t, barriers) },
+		Run: func(t *regress.T) error { return inWorlds(t, barriers) },
 	}}
-	list = append(list, Test{
+	list = append(list, regress.Test{
 		Name: "collectives/communicators", Tags: []string{"collectives", "rma"},
 		Doc: "in halves of the world, split at random, with messages of the same tags in all communicators",
-		Run: func(t *T) error { return inSplitWorlds(t, checkAll) },
-	}, Test{
+		Run: func(t *regress.T) error { return inSplitWorlds(t, checkAll) },
+	}, regress.Test{
 		Name: "collectives/nonblocking", Tags: []string{"collectives", "rma"},
 		Doc: "all of them under way at once, in halves of the world, waited for in any order",
-		Run: func(t *T) error { return inSplitWorlds(t, atOnce) },
+		Run: func(t *regress.T) error { return inSplitWorlds(t, atOnce) },
 	})
 	for _, x := range collectives {
-		list = append(list, Test{
+		list = append(list, regress.Test{
 			Name: "collectives/" + x.name, Tags: []string{"collectives", "rma"},
 			Doc: "against a naive reference: random sizes, roots and groups, by the library's choice and by each of all algorithms",
-			Run: func(t *T) error {
+			Run: func(t *regress.T) error {
 				return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *draw) error { return x.check(c, d) } })
 			},
 		})
@@ -158,19 +160,21 @@ func barriers() round {
 
 const collectiveRounds = 12
 
-// collectiveSizes are around what fits a packet, a piggyback, and VELO.
-var collectiveSizes = []int{0, 1, 8, 40, 41, 333, host.EagerMax, host.EagerMax + 1, 5000}
+// CollectiveSizes are around what fits a packet, a piggyback, and VELO.
+func CollectiveSizes() []int {
+	return []int{0, 1, 8, 40, 41, 333, host.EagerMax, host.EagerMax + 1, 5000}
+}
 
-func inWorlds(t *T, begin func() round) error {
+func inWorlds(t *regress.T, begin func() round) error {
 	return launchWorlds(t, func() func(r *host.Rank) error {
 		once := begin()
-		return func(r *host.Rank) error { return collectiveWorld(r, t.Seed, collectiveRounds, once) }
+		return func(r *host.Rank) error { return CollectiveWorld(r, t.Seed, collectiveRounds, once) }
 	})
 }
 
 // launchWorlds runs a body in worlds with one rank per node and several, over all protocols and
 // paths that messages take.
-func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
+func launchWorlds(t *regress.T, begin func() func(r *host.Rank) error) error {
 	for _, w := range []struct {
 		nodes, procs int
 		rendezvous   host.Rendezvous
@@ -178,7 +182,7 @@ func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
 		c := bench.Default("")
 		c.Nodes, c.Procs, c.Rendezvous, c.Chunk, c.Outstanding = w.nodes, w.procs, w.rendezvous, 1500, 2
 		c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
-		c.Sizes = []int{w.nodes * w.procs * collectiveSizes[len(collectiveSizes)-1]} // blocks of a subtree travel together
+		c.Sizes = []int{w.nodes * w.procs * CollectiveSizes()[len(CollectiveSizes())-1]} // blocks of a subtree travel together
 		t.Logf("%d nodes x %d processes, %s", w.nodes, w.procs, w.rendezvous)
 		if err := t.Launch(c, 8, begin()); err != nil {
 			return fmt.Errorf("%d nodes x %d processes, %s: %w", w.nodes, w.procs, w.rendezvous, err)
@@ -187,18 +191,18 @@ func launchWorlds(t *T, begin func() func(r *host.Rank) error) error {
 	return nil
 }
 
-func collectiveWorld(r *host.Rank, seed int64, rounds int, once round) error {
+func CollectiveWorld(r *host.Rank, seed int64, rounds int, once round) error {
 	for k := range rounds {
-		d := newDraw(seed, k, r.Size())
-		c, err := r.Group(d.order)
+		d := NewDraw(seed, k, r.Size())
+		c, err := r.Group(d.Order)
 		if err != nil {
 			return err
 		}
-		if err := d.setAlgorithms(c); err != nil {
+		if err := d.SetAlgorithms(c); err != nil {
 			return err
 		}
 		if err := once(r, c, d); err != nil {
-			return fmt.Errorf("round %d (algorithms %q, root %d, %d bytes, group %v): %w", k, d.algorithms, d.root, d.n, d.order, err)
+			return fmt.Errorf("round %d (algorithms %q, root %d, %d bytes, group %v): %w", k, d.algorithms, d.root, d.n, d.Order, err)
 		}
 	}
 	return nil
@@ -209,7 +213,7 @@ type draw struct {
 	seed  int64
 	round int
 	ranks int
-	order []int // of the ranks in the group
+	Order []int // of the ranks in the group
 	// algorithms are those of the collectives, by their number; empty: the library's choice.
 	algorithms []string
 	root       int
@@ -233,19 +237,19 @@ var operations = []operation{
 	}},
 }
 
-func newDraw(seed int64, round, ranks int) *draw {
+func NewDraw(seed int64, round, ranks int) *draw {
 	rnd := rand.New(rand.NewSource(seed<<16 + int64(round)))
 	d := &draw{
-		seed: rnd.Int63(), round: round, ranks: ranks, order: rnd.Perm(ranks), root: rnd.Intn(ranks),
-		n: collectiveSizes[(round+rnd.Intn(2)*5)%len(collectiveSizes)], op: operations[rnd.Intn(len(operations))],
+		seed: rnd.Int63(), round: round, ranks: ranks, Order: rnd.Perm(ranks), root: rnd.Intn(ranks),
+		n: CollectiveSizes()[(round+rnd.Intn(2)*5)%len(CollectiveSizes())], op: operations[rnd.Intn(len(operations))],
 	}
 	if round == 0 { // as the world itself
-		for i := range d.order {
-			d.order[i] = i
+		for i := range d.Order {
+			d.Order[i] = i
 		}
 	}
 	for range ranks {
-		d.counts = append(d.counts, collectiveSizes[rnd.Intn(len(collectiveSizes))])
+		d.counts = append(d.counts, CollectiveSizes()[rnd.Intn(len(CollectiveSizes()))])
 	}
 	for _, k := range host.Collectives() {
 		name := ""
@@ -257,7 +261,7 @@ func newDraw(seed int64, round, ranks int) *draw {
 	return d
 }
 
-func (d *draw) setAlgorithms(c *host.Comm) error {
+func (d *draw) SetAlgorithms(c *host.Comm) error {
 	for i, k := range host.Collectives() {
 		if err := c.SetAlgorithm(k, d.algorithms[i]); err != nil {
 			return err
@@ -348,8 +352,8 @@ func (d *draw) reduced(n int) []byte {
 	return b
 }
 
-// eachCollective runs all collectives one after the other and checks their results.
-func eachCollective(_ *host.Rank, c *host.Comm, d *draw) error {
+// EachCollective runs all collectives one after the other and checks their results.
+func EachCollective(_ *host.Rank, c *host.Comm, d *draw) error {
 	for i := range collectives {
 		if err := collectives[i].check(c, d); err != nil {
 			return err

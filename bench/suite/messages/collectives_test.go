@@ -1,19 +1,27 @@
-package regress
+package messages
 
 import (
 	"slices"
 	"testing"
+	"time"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/host"
 	"github.com/stretchr/testify/require"
 )
 
+// options runs tests on the functional NIC.
+func options(t *testing.T) regress.Options {
+	return regress.Options{Device: "ideal:", Seed: 1, Seeds: 1, Jobs: 2, Timeout: time.Minute, Dir: t.TempDir()}
+}
+
 // runOne runs one body as a test on the functional NIC.
-func runOne(t *testing.T, body func(*T) error) Outcome {
+func runOne(t *testing.T, body func(*regress.T) error) regress.Outcome {
 	t.Helper()
 	o := options(t)
 	o.NoWaves = true
-	out, err := Run(t.Context(), []Test{{Name: "x/one", Run: body}}, o)
+	out, err := regress.Run(t.Context(), []regress.Test{{Name: "x/one", Run: body}}, o)
 	require.NoError(t, err)
 	return out[0]
 }
@@ -30,10 +38,10 @@ func TestWrongCollectivesAreSeen(t *testing.T) {
 			}
 			return got, err
 		}
-		out := runOne(t, func(t *T) error {
+		out := runOne(t, func(t *regress.T) error {
 			return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *draw) error { return x.check(c, d) } })
 		})
-		require.Equal(t, Failed, out.Status, x.name)
+		require.Equal(t, regress.Failed, out.Status, x.name)
 		require.ErrorContains(t, out.Err, x.name+" at rank")
 	}
 }
@@ -53,15 +61,15 @@ func TestEveryNonblockingIsCompared(t *testing.T) {
 			return got, q, err
 		}
 		beginners = []beginner{x}
-		out := runOne(t, func(t *T) error { return inSplitWorlds(t, atOnce) })
-		require.Equal(t, Failed, out.Status, x.name)
+		out := runOne(t, func(t *regress.T) error { return inSplitWorlds(t, atOnce) })
+		require.Equal(t, regress.Failed, out.Status, x.name)
 		require.ErrorContains(t, out.Err, x.name+" at rank")
 	}
 }
 
 // TestALeakyBarrierIsSeen: ranks that do not wait are told.
 func TestALeakyBarrierIsSeen(t *testing.T) {
-	out := runOne(t, func(t *T) error {
+	out := runOne(t, func(t *regress.T) error {
 		return inWorlds(t, func() round {
 			check := barriers()
 			return func(r *host.Rank, c *host.Comm, d *draw) error {
@@ -77,19 +85,5 @@ func TestALeakyBarrierIsSeen(t *testing.T) {
 			}
 		})
 	})
-	require.NotEqual(t, Passed, out.Status)
-}
-
-func TestConformanceIsAPartOfTheList(t *testing.T) {
-	all, part := names(List()), names(Conformance())
-	require.Less(t, len(part), len(all))
-	for _, n := range part {
-		require.Contains(t, all, n)
-	}
-	for _, want := range []string{"velo/lengths", "rma/traffic", "matching/rget", "collectives/reduce_scatter"} {
-		require.Contains(t, part, want)
-	}
-	for _, x := range Everyday(List()) {
-		require.False(t, slices.Contains(x.Tags, Deep), x.Name)
-	}
+	require.NotEqual(t, regress.Passed, out.Status)
 }

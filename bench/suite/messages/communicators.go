@@ -1,15 +1,16 @@
-package regress
+package messages
 
 import (
 	"bytes"
 	"fmt"
 	"math/rand"
 
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/host"
 )
 
 // inSplitWorlds runs a round in communicators that are made by splitting the world at random.
-func inSplitWorlds(t *T, once round) error {
+func inSplitWorlds(t *regress.T, once round) error {
 	return launchWorlds(t, func() func(r *host.Rank) error {
 		return func(r *host.Rank) error {
 			for k := range collectiveRounds {
@@ -42,8 +43,8 @@ func splitRound(r *host.Rank, seed int64, k int, once round) error {
 	if c.ID() != key || c.Size() != size {
 		return fmt.Errorf("rank %d is %d of %d, expected %d of %d", r.ID(), c.ID(), c.Size(), key, size)
 	}
-	d := newDraw(seed+int64(color)<<32, k, size)
-	if err := d.setAlgorithms(c); err != nil {
+	d := NewDraw(seed+int64(color)<<32, k, size)
+	if err := d.SetAlgorithms(c); err != nil {
 		return err
 	}
 	// A message of the world to the next of the half, with a tag of the half's: nobody may take it

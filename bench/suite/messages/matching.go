@@ -1,4 +1,4 @@
-package regress
+package messages
 
 import (
 	"encoding/binary"
@@ -6,14 +6,15 @@ import (
 	"math/rand"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
 
-// matchingTests: MPI's matching rules under random traffic, for every way that
+// Matching: MPI's matching rules under random traffic, for every way that
 // messages travel.
-func matchingTests() (list []Test) {
+func Matching() (list []regress.Test) {
 	for _, m := range []struct {
 		name    string
 		longest int
@@ -35,10 +36,10 @@ func matchingTests() (list []Test) {
 		if m.longest > host.EagerMax {
 			tags = append(tags, "rma")
 		}
-		list = append(list, Test{
+		list = append(list, regress.Test{
 			Name: "matching/" + m.name, Tags: tags,
 			Doc: "random messages, tags and wildcards: every message once, in MPI's order",
-			Run: func(t *T) error {
+			Run: func(t *regress.T) error {
 				c := bench.Default("")
 				c.Nodes, c.Procs, c.Sizes = 2, 2, []int{m.longest}
 				c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 8, CreditSlots: 2, Piggyback: true}
@@ -58,13 +59,13 @@ func shortRings(mode host.ReuseMode) host.Reuse {
 // rounds runs several draws of traffic, one after the other.
 func rounds(seed int64, r *host.Rank, longest int, again bool) error {
 	for i := range int64(6) {
-		t := newTraffic(seed*100+i, r, longest)
+		t := NewTraffic(seed*100+i, r, longest)
 		if again {
 			if err := t.takeBuffers(longest); err != nil {
 				return err
 			}
 		}
-		if err := t.run(); err != nil {
+		if err := t.Run(); err != nil {
 			return fmt.Errorf("round %d: %w", i, err)
 		}
 		if err := r.Barrier(); err != nil {
@@ -92,7 +93,7 @@ type letter struct {
 
 const tagsInUse = 3
 
-func newTraffic(seed int64, r *host.Rank, longest int) *traffic {
+func NewTraffic(seed int64, r *host.Rank, longest int) *traffic {
 	rnd := rand.New(rand.NewSource(seed))
 	t := &traffic{r: r, early: rnd.Intn(2) == 0}
 	pair := map[[2]int]int{}
@@ -169,7 +170,7 @@ func (t *traffic) drawMixed(rnd *rand.Rand) {
 	}
 }
 
-func (t *traffic) run() error {
+func (t *traffic) Run() error {
 	var first []*mail
 	var err error
 	if t.early {

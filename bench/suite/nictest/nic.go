@@ -1,4 +1,6 @@
-package regress
+// Package nictest is what tests of the NIC have in common: nodes under direct test, without any
+// library between the test and their registers.
+package nictest
 
 import (
 	"encoding/binary"
@@ -6,6 +8,8 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/cosim/simregs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/pacing"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -13,113 +17,122 @@ import (
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// A nic is a node under direct test: registers, sends and mailboxes without any
-// library above them.
-type nic struct {
-	sys   drivers.Timed
-	dev   drivers.Device
-	node  int
-	apart int // bytes from one mailbox to the next
-	rings [regs.VPIDs]*mailbox.Ring
+// PostsInOrder: the host's accesses to registers and send windows go one behind the other.
+func (n *NIC) PostsInOrder() bool {
+	return !n.Dev.Capabilities().Has(drivers.CanAnswerWrites) || n.Require(simregs.AXIFunction, "") == nil
 }
 
-// slotsPerBox is the size of the mailboxes of directed tests, unless they say
+// A NIC is a node under direct test: registers, sends and mailboxes without any
+// library above them.
+type NIC struct {
+	Sys    drivers.Timed
+	Dev    drivers.Device
+	Node   int
+	Stride int // bytes from one mailbox to the next
+	Rings  [regs.VPIDs]*mailbox.Ring
+}
+
+// SlotsPerBox is the size of the mailboxes of directed tests, unless they say
 // otherwise; boxBytes is their distance in memory.
 const (
-	slotsPerBox = 16
-	boxBytes    = 1 << 16
-	nodeMemory  = regs.VPIDs * boxBytes
+	SlotsPerBox = 16
+	BoxBytes    = 1 << 16
+	NodeMemory  = regs.VPIDs * BoxBytes
 	// Of a small board.
 	smallMemory = 4096
-	smallApart  = slotsPerBox * regs.SlotBytes
+	smallApart  = SlotsPerBox * regs.SlotBytes
 )
 
-// openNICs opens a device of so many nodes.
-func (t *T) openNICs(nodes int) ([]*nic, error) {
-	if t.line && registry.IsLoopback(t.Device) {
-		return t.openLoop(nodes)
+// OpenNICs opens a device of so many nodes.
+func OpenNICs(t *regress.T, nodes int) ([]*NIC, error) {
+	if t.OverLine && registry.IsLoopback(t.Device) {
+		return openLoop(t, nodes)
 	}
-	below, err := t.Open(nodes, nodeMemory, nil)
+	below, err := t.Open(nodes, NodeMemory, nil)
 	if err != nil {
 		return nil, err
 	}
 	sys := pacing.NewSystem(below)
-	list := make([]*nic, nodes)
+	list := make([]*NIC, nodes)
 	for n := range list {
-		list[n] = &nic{sys: sys, dev: sys.Device(n), node: n, apart: boxBytes}
+		list[n] = &NIC{Sys: sys, Dev: sys.Device(n), Node: n, Stride: BoxBytes}
 	}
 	return list, nil
 }
 
 // openLoop opens a board whose link ends where it begins: one NIC that is every node of the test,
 // with little memory and few processes.
-func (t *T) openLoop(nodes int) ([]*nic, error) {
+func openLoop(t *regress.T, nodes int) ([]*NIC, error) {
 	below, err := t.Open(1, smallMemory, nil)
 	if err != nil {
 		return nil, err
 	}
 	sys := pacing.NewSystem(below)
-	return slices.Repeat([]*nic{{sys: sys, dev: sys.Device(0), apart: smallApart}}, nodes), nil
+	return slices.Repeat([]*NIC{{Sys: sys, Dev: sys.Device(0), Stride: smallApart}}, nodes), nil
 }
 
-// rawDomain is the domain of all processes of raw tests that are not about domains.
-const rawDomain = 1
+// RawDomain is the domain of all processes of raw tests that are not about domains.
+const RawDomain = 1
 
-// enable turns on the mailbox (of so many slots) and the send window of vpid, which begins anew.
-func (n *nic) enable(vpid, slots int) error {
-	base := vpid * n.apart
-	ring, err := mailbox.NewRing(n.dev.Memory()[base:base+slots*regs.SlotBytes], slots)
+// Enable turns on the mailbox (of so many slots) and the send window of vpid, which begins anew.
+func (n *NIC) Enable(vpid, slots int) error {
+	base := vpid * n.Stride
+	ring, err := mailbox.NewRing(n.Dev.Memory()[base:base+slots*regs.SlotBytes], slots)
 	if err != nil {
 		return err
 	}
-	n.rings[vpid] = ring
+	n.Rings[vpid] = ring
 	v := uint8(vpid)
-	return n.set(write{regs.PDID(v), rawDomain},
-		write{regs.MboxBase(v), uint64(base)}, write{regs.MboxSlots(v), uint64(slots)},
-		write{regs.MboxCtrl(v), regs.MboxCtrlEnable | regs.MboxCtrlWindow})
+	return n.Set(RegWrite{regs.PDID(v), RawDomain},
+		RegWrite{regs.MboxBase(v), uint64(base)}, RegWrite{regs.MboxSlots(v), uint64(slots)},
+		RegWrite{regs.MboxCtrl(v), regs.MboxCtrlEnable | regs.MboxCtrlWindow})
 }
 
-type write struct {
-	off uint32
-	v   uint64
+// A RegWrite is one write of a register.
+type RegWrite struct {
+	Reg   uint32
+	Value uint64
 }
 
-// set writes registers and waits until the writes have been performed. What of memory they name is
+// Write describes a write of a register.
+func Write(reg uint32, value uint64) RegWrite { return RegWrite{reg, value} }
+
+// Set writes registers and waits until the writes have been performed. What of memory they name is
 // an offset.
-func (n *nic) set(list ...write) error {
+func (n *NIC) Set(list ...RegWrite) error {
 	for _, w := range list {
-		if err := n.dev.WriteReg(w.off, n.translated(w.off, w.v)); err != nil {
+		if err := n.Dev.WriteReg(w.Reg, n.translated(w.Reg, w.Value)); err != nil {
 			return err
 		}
 	}
-	_, err := n.dev.ReadReg(regs.Magic)
+	_, err := n.Dev.ReadReg(regs.Magic)
 	return err
 }
 
-// resize gives a mailbox that is on another number of slots, which begins it anew.
-func (n *nic) resize(vpid uint8, slots uint64) error {
-	ctrl, err := n.dev.ReadReg(regs.MboxCtrl(vpid))
+// ResizeMailbox gives a mailbox that is on another number of slots, which begins it anew.
+func (n *NIC) ResizeMailbox(vpid uint8, slots uint64) error {
+	ctrl, err := n.Dev.ReadReg(regs.MboxCtrl(vpid))
 	if err != nil {
 		return err
 	}
-	return n.set(write{regs.MboxCtrl(vpid), ctrl &^ regs.MboxCtrlEnable}, write{regs.MboxSlots(vpid), slots}, write{regs.MboxCtrl(vpid), ctrl})
+	return n.Set(RegWrite{regs.MboxCtrl(vpid), ctrl &^ regs.MboxCtrlEnable}, RegWrite{regs.MboxSlots(vpid), slots}, RegWrite{regs.MboxCtrl(vpid), ctrl})
 }
 
-// address is the device address of an offset of memory; what lies outside stays as it is.
-func (n *nic) address(off uint64) uint64 {
-	if at, err := drivers.Address(n.dev, off, 1); err == nil {
+// Address is the device address of an offset of memory; what lies outside stays as it is.
+func (n *NIC) Address(off uint64) uint64 {
+	if at, err := drivers.Address(n.Dev, off, 1); err == nil {
 		return at
 	}
 	return off
 }
 
 // translated is the value of a register that names memory by the offset v, or v itself.
-func (n *nic) translated(off uint32, v uint64) uint64 {
+func (n *NIC) translated(off uint32, v uint64) uint64 {
 	switch kind := addressRegs[off]; {
 	case kind == begins:
-		return n.address(v)
+		return n.Address(v)
 	case kind == ends && v > 0:
-		return n.address(v-1) + 1
+		return n.Address(v-1) + 1
 	}
 	return v
 }
@@ -144,10 +157,10 @@ const (
 	ends
 )
 
-// needs refuses a test whose device has not got a register: it cannot do what.
-func (n *nic) needs(off uint32, what string) error {
+// Require refuses a test whose device has not got a register: it cannot do what.
+func (n *NIC) Require(off uint32, what string) error {
 	var bus *drivers.BusError
-	if _, err := n.dev.ReadReg(off); errors.As(err, &bus) {
+	if _, err := n.Dev.ReadReg(off); errors.As(err, &bus) {
 		return fmt.Errorf("%w: %s (%w)", drivers.ErrNotSupported, what, err)
 	} else if err != nil {
 		return err
@@ -155,41 +168,41 @@ func (n *nic) needs(off uint32, what string) error {
 	return nil
 }
 
-// refused tells whether err, what a write came to, is that it was refused, where a device tells
+// WasRefused tells whether err, what a write came to, is that it was refused, where a device tells
 // that: behind a bus whose writes are posted it must not have been told, and what the NIC has
 // counted is all there is.
-func (n *nic) refused(err error) bool {
-	if !n.dev.Capabilities().Has(drivers.CanAnswerWrites) {
+func (n *NIC) WasRefused(err error) bool {
+	if !n.Dev.Capabilities().Has(drivers.CanAnswerWrites) {
 		return err == nil
 	}
 	var bus *drivers.BusError
 	return errors.As(err, &bus)
 }
 
-// expect compares a register with the value it must have.
-func (n *nic) expect(off uint32, want uint64) error {
+// Expect compares a register with the value it must have.
+func (n *NIC) Expect(off uint32, want uint64) error {
 	want = n.translated(off, want)
-	got, err := n.dev.ReadReg(off)
+	got, err := n.Dev.ReadReg(off)
 	if err == nil && got != want {
-		err = fmt.Errorf("node %d: %s is 0x%x, expected 0x%x", n.node, regs.Describe(off), got, want)
+		err = fmt.Errorf("node %d: %s is 0x%x, expected 0x%x", n.Node, regs.Describe(off), got, want)
 	}
 	return err
 }
 
-// at is the node's number in an address.
-func (n *nic) at() uint8 { return uint8(n.node) }
+// Number is the node's number in an address.
+func (n *NIC) Number() uint8 { return uint8(n.Node) }
 
-// send posts one packet.
-func (n *nic) send(f regs.PioFields, payload []byte) error {
+// Send posts one packet.
+func (n *NIC) Send(f regs.PioFields, payload []byte) error {
 	f.Length = uint8(len(payload))
 	if f.Piggyback {
 		f.Length -= 2
 	}
-	return n.dev.WritePIO(uint32(f.Pack()), payload)
+	return n.Dev.WritePIO(uint32(f.Pack()), payload)
 }
 
-// quiesce lets time pass until nothing moves.
-func quiesce(sys drivers.Timed) (idle bool, err error) {
+// Quiesce lets time pass until nothing moves.
+func Quiesce(sys drivers.Timed) (idle bool, err error) {
 	var stop drivers.Stop
 	for {
 		if err := sys.Run(drivers.Forever, &stop); err != nil {
@@ -201,34 +214,48 @@ func quiesce(sys drivers.Timed) (idle bool, err error) {
 	}
 }
 
-// settle is quiesce for a device that must come to rest empty.
-func settle(sys drivers.Timed) error {
-	idle, err := quiesce(sys)
+// Settle is quiesce for a device that must come to rest empty.
+func Settle(sys drivers.Timed) error {
+	idle, err := Quiesce(sys)
 	if err == nil && !idle {
 		err = errors.New("the hardware stands still with packets inside, expected it empty")
 	}
 	return err
 }
 
-// next takes the next packet from a mailbox; there must be one.
-func (n *nic) next(vpid int) (mailbox.Slot, error) {
-	s, ok := n.rings[vpid].Peek()
+// Next takes the next packet from a mailbox; there must be one.
+func (n *NIC) Next(vpid int) (mailbox.Slot, error) {
+	s, ok := n.Rings[vpid].Peek()
 	if !ok {
-		return s, fmt.Errorf("node %d vpid %d: no packet number %d in the mailbox", n.node, vpid, n.rings[vpid].Consumed()+1)
+		return s, fmt.Errorf("node %d vpid %d: no packet number %d in the mailbox", n.Node, vpid, n.Rings[vpid].Consumed()+1)
 	}
 	if s.Err != nil {
 		return s, s.Err
 	}
-	n.rings[vpid].Advance()
+	n.Rings[vpid].Advance()
 	return s, nil
 }
 
-// free tells the NIC how far a mailbox has been read.
-func (n *nic) free(vpid int) error {
-	return n.dev.WriteReg(regs.MboxRP(uint8(vpid)), uint64(n.rings[vpid].Consumed()))
+// Free tells the NIC how far a mailbox has been read.
+func (n *NIC) Free(vpid int) error {
+	return n.Dev.WriteReg(regs.MboxRP(uint8(vpid)), uint64(n.Rings[vpid].Consumed()))
 }
 
-// credits appends the two bytes of a piggyback.
-func credits(payload []byte, v uint16) []byte {
+// AppendCredits appends the two bytes of a piggyback.
+func AppendCredits(payload []byte, v uint16) []byte {
 	return binary.LittleEndian.AppendUint16(append([]byte{}, payload...), v)
+}
+
+// Interrupted runs until the interrupt of a node, which must come or not.
+func (n *NIC) Interrupted(want bool) error {
+	n.Sys.ArmIRQ(n.Node)
+	var stop drivers.Stop
+	if err := n.Sys.Run(drivers.Forever, &stop); err != nil {
+		return err
+	}
+	came := len(stop.Fired) > 0 && stop.Fired[0].Kind == drivers.FiredIRQ && stop.Fired[0].Node == n.Node // more than once, if it was armed for nothing before
+	if came != want || !came && len(stop.Fired) > 0 {
+		return fmt.Errorf("node %d: the run stopped for %+v, expected the interrupt: %v", n.Node, stop.Fired, want)
+	}
+	return nil
 }

@@ -1,4 +1,4 @@
-package regress
+package rma
 
 import (
 	"bytes"
@@ -6,21 +6,41 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// heldTests are of packets of every type and size that are held up in the middle, by a receiver
+// HeldUp are of packets of every type and size that are held up in the middle, by a receiver
 // that takes nothing, and go on.
-var heldTests = []Test{
-	{"velo/held-up", nil, "packets of every size, held up in the middle, arrive whole and in order", testHeldVELO},
-	{"rma/held-up", []string{"rma"}, "requests of every type, held up in the middle, arrive whole", testHeldRequests},
-	{"rma/rights", []string{"rma"}, "a page that may be read is not written, and one that may be written is not read", testRights},
-	{"rma/held-answers", []string{"rma"}, "answers of every type, held up in the middle by a full ring, arrive whole", testHeldAnswers},
+func HeldUp() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "velo/held-up",
+			Doc:  "packets of every size, held up in the middle, arrive whole and in order",
+			Run:  testHeldVELO,
+		},
+		{
+			Name: "rma/held-up", Tags: []string{"rma"},
+			Doc: "requests of every type, held up in the middle, arrive whole",
+			Run: testHeldRequests,
+		},
+		{
+			Name: "rma/rights", Tags: []string{"rma"},
+			Doc: "a page that may be read is not written, and one that may be written is not read",
+			Run: testRights,
+		},
+		{
+			Name: "rma/held-answers", Tags: []string{"rma"},
+			Doc: "answers of every type, held up in the middle by a full ring, arrive whole",
+			Run: testHeldAnswers,
+		},
+	}
 }
 
 // heldSize draws from the classes of sizes of VELO, so that every entry of a buffer is the last one
 // for some packet of each.
-func (t *T) heldSize() int {
+func heldSize(t *regress.T) int {
 	switch t.Rand.Intn(4) {
 	case 0:
 		return 0
@@ -32,39 +52,39 @@ func (t *T) heldSize() int {
 	return regs.VELOPayload
 }
 
-func testHeldVELO(t *T) error {
-	nics, err := t.openNICs(2)
+func testHeldVELO(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	const slots, packets = 4, 200
-	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slots)); err != nil {
+	if err := errors.Join(nics[0].Enable(0, nictest.SlotsPerBox), nics[1].Enable(0, slots)); err != nil {
 		return err
 	}
 	sent := make([][]byte, packets)
 	for i := range sent {
-		sent[i] = make([]byte, t.heldSize())
+		sent[i] = make([]byte, heldSize(t))
 		t.Rand.Read(sent[i])
-		if err := nics[0].send(regs.PioFields{DstNode: 1}, sent[i]); err != nil {
+		if err := nics[0].Send(regs.PioFields{DstNode: 1}, sent[i]); err != nil {
 			return err
 		}
 	}
 	for i := range packets {
-		if _, err := quiesce(nics[0].sys); err != nil {
+		if _, err := nictest.Quiesce(nics[0].Sys); err != nil {
 			return err
 		}
-		s, err := nics[1].next(0)
+		s, err := nics[1].Next(0)
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(s.Payload, sent[i]) {
 			return fmt.Errorf("packet %d: got %x, expected %x", i, s.Payload, sent[i])
 		}
-		if err := nics[1].free(0); err != nil {
+		if err := nics[1].Free(0); err != nil {
 			return err
 		}
 	}
-	return errors.Join(settle(nics[0].sys), nics[1].expect(regs.RXPackets, packets))
+	return errors.Join(nictest.Settle(nics[0].Sys), nics[1].Expect(regs.RXPackets, packets))
 }
 
 // heldCommands are requests of every type and class of sizes; those with bytes write at an offset
@@ -86,9 +106,9 @@ const (
 )
 
 // request posts command i of them.
-func (n *nic) request(i int, command regs.RMACommand, size int, notify regs.RMADescFields) error {
+func request(n *nictest.NIC, i int, command regs.RMACommand, size int, notify regs.RMADescFields) error {
 	d := notify
-	d.Command, d.DstVPID, d.DstNode, d.BytesMinus1 = command, rawVPID, 1, uint32(size-1)
+	d.Command, d.DstVPID, d.DstNode, d.BytesMinus1 = command, nictest.RawVPID, 1, uint32(size-1)
 	from, to := uint64(0x100), uint64(heldOffset(i))
 	switch command {
 	case regs.RMACommandImmPut, regs.RMACommandNotiPut:
@@ -96,69 +116,69 @@ func (n *nic) request(i int, command regs.RMACommand, size int, notify regs.RMAD
 	case regs.RMACommandFCAA:
 		from, to, d.BytesMinus1 = 0, 0x3000, 0
 	}
-	return n.post(d, from, to)
+	return n.Post(d, from, to)
 }
 
 // narrow gives a node a ring of one notification, which holds the unit that has the next.
-func (n *nic) narrow() error {
-	return n.set(write{regs.NotiCtrl(rawVPID), 0}, write{regs.NotiSlots(rawVPID), 1},
-		write{regs.NotiCtrl(rawVPID), regs.NotiCtrlEnable | regs.NotiCtrlWindow})
+func narrow(n *nictest.NIC) error {
+	return n.Set(nictest.Write(regs.NotiCtrl(nictest.RawVPID), 0), nictest.Write(regs.NotiSlots(nictest.RawVPID), 1),
+		nictest.Write(regs.NotiCtrl(nictest.RawVPID), regs.NotiCtrlEnable|regs.NotiCtrlWindow))
 }
 
 // step reads a node's ring of one when number notifications have come, which makes room for one
 // more.
-func (n *nic) step(number int) error {
-	if _, err := quiesce(n.sys); err != nil {
+func step(n *nictest.NIC, number int) error {
+	if _, err := nictest.Quiesce(n.Sys); err != nil {
 		return err
 	}
-	if err := n.expect(regs.NotiWP(rawVPID), uint64(number)); err != nil {
+	if err := n.Expect(regs.NotiWP(nictest.RawVPID), uint64(number)); err != nil {
 		return fmt.Errorf("notification %d: %w", number, err)
 	}
-	return n.dev.WriteReg(regs.NotiRP(rawVPID), uint64(number))
+	return n.Dev.WriteReg(regs.NotiRP(nictest.RawVPID), uint64(number))
 }
 
 // testHeldRequests: a ring of one notification at the target holds its completer and responder, and
 // all requests behind them.
-func testHeldRequests(t *T) error {
-	nics, err := t.openRMA(2)
+func testHeldRequests(t *regress.T) error {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return err
 	}
-	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
-	t.Rand.Read(mem[rawData+0x100 : rawData+0x200])
-	t.Rand.Read(far[rawData+0x100 : rawData+0x200])
-	if err := nics[1].narrow(); err != nil {
+	mem, far := nics[0].Dev.Memory(), nics[1].Dev.Memory()
+	t.Rand.Read(mem[nictest.RawData+0x100 : nictest.RawData+0x200])
+	t.Rand.Read(far[nictest.RawData+0x100 : nictest.RawData+0x200])
+	if err := narrow(nics[1]); err != nil {
 		return err
 	}
 	told, asked := 0, 0
 	for round := range 4 * heldRounds {
 		// A put of any size moves the others to other entries of the buffers.
 		asked++
-		if err := nics[0].request(0, regs.RMACommandPut, 1+t.Rand.Intn(regs.RMAMTU), regs.RMADescFields{NotiCompleter: true}); err != nil {
+		if err := request(nics[0], 0, regs.RMACommandPut, 1+t.Rand.Intn(regs.RMAMTU), regs.RMADescFields{NotiCompleter: true}); err != nil {
 			return err
 		}
 		for _, i := range t.Rand.Perm(len(heldCommands)) {
 			c := heldCommands[i]
 			asked++
 			answered := c.command == regs.RMACommandGet || c.command == regs.RMACommandFCAA
-			if err := nics[0].request(i, c.command, c.bytes, regs.RMADescFields{NotiResponder: answered, NotiCompleter: !answered}); err != nil {
+			if err := request(nics[0], i, c.command, c.bytes, regs.RMADescFields{NotiResponder: answered, NotiCompleter: !answered}); err != nil {
 				return err
 			}
 		}
 		for told < asked-round%heldLeft {
 			told++
-			if err := nics[1].step(told); err != nil {
+			if err := step(nics[1], told); err != nil {
 				return err
 			}
 		}
 	}
 	for told < asked {
 		told++
-		if err := nics[1].step(told); err != nil {
+		if err := step(nics[1], told); err != nil {
 			return err
 		}
 	}
-	if err := settle(nics[0].sys); err != nil {
+	if err := nictest.Settle(nics[0].Sys); err != nil {
 		return err
 	}
 	return heldArrived(nics)
@@ -168,10 +188,10 @@ func testHeldRequests(t *T) error {
 func heldOffset(i int) int { return 0x1000 + i*0x200 }
 
 // heldArrived compares the bytes of the last puts and gets with what they were made of.
-func heldArrived(nics []*nic) error {
-	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
+func heldArrived(nics []*nictest.NIC) error {
+	mem, far := nics[0].Dev.Memory(), nics[1].Dev.Memory()
 	for i, c := range heldCommands {
-		at := rawData + heldOffset(i)
+		at := nictest.RawData + heldOffset(i)
 		from, to := mem, far
 		switch c.command {
 		case regs.RMACommandPut:
@@ -180,23 +200,23 @@ func heldArrived(nics []*nic) error {
 		default:
 			continue
 		}
-		if !bytes.Equal(from[rawData+0x100:rawData+0x100+c.bytes], to[at:at+c.bytes]) {
+		if !bytes.Equal(from[nictest.RawData+0x100:nictest.RawData+0x100+c.bytes], to[at:at+c.bytes]) {
 			return fmt.Errorf("%v of %d bytes did not arrive as it was", c.command, c.bytes)
 		}
 	}
-	return errors.Join(nics[0].expect(regs.RMAErrors, 0), nics[1].expect(regs.RMAErrors, 0))
+	return errors.Join(nics[0].Expect(regs.RMAErrors, 0), nics[1].Expect(regs.RMAErrors, 0))
 }
 
 // testHeldAnswers: a ring of one notification at the origin holds the completer of answers, and all
 // behind it.
-func testHeldAnswers(t *T) error {
-	nics, err := t.openRMA(2)
+func testHeldAnswers(t *regress.T) error {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return err
 	}
-	far := nics[1].dev.Memory()
-	t.Rand.Read(far[rawData+0x100 : rawData+0x200])
-	if err := nics[0].narrow(); err != nil {
+	far := nics[1].Dev.Memory()
+	t.Rand.Read(far[nictest.RawData+0x100 : nictest.RawData+0x200])
+	if err := narrow(nics[0]); err != nil {
 		return err
 	}
 	asked := 0
@@ -207,35 +227,35 @@ func testHeldAnswers(t *T) error {
 			if c.command != regs.RMACommandGet && c.command != regs.RMACommandFCAA {
 				continue
 			}
-			if err := nics[0].request(i, c.command, c.bytes, regs.RMADescFields{NotiCompleter: true}); err != nil {
+			if err := request(nics[0], i, c.command, c.bytes, regs.RMADescFields{NotiCompleter: true}); err != nil {
 				return err
 			}
 			asked++
 		}
 	}
 	for i := range asked {
-		if err := nics[0].step(i + 1); err != nil {
+		if err := step(nics[0], i+1); err != nil {
 			return err
 		}
 	}
-	return errors.Join(settle(nics[0].sys), nics[0].expect(regs.RMAErrors, 0), nics[1].expect(regs.RMAErrors, 0))
+	return errors.Join(nictest.Settle(nics[0].Sys), nics[0].Expect(regs.RMAErrors, 0), nics[1].Expect(regs.RMAErrors, 0))
 }
 
 // testRights: of three pages at node 1 one may be read, one written, one both. What a page does not
 // allow is refused and told, and no byte of it moves.
-func testRights(t *T) error {
-	nics, err := t.openRMA(2)
+func testRights(t *regress.T) error {
+	nics, err := nictest.OpenRMA(t, 2)
 	if err != nil {
 		return err
 	}
-	mem, far := nics[0].dev.Memory(), nics[1].dev.Memory()
-	t.Rand.Read(mem[rawData : rawData+rawPages<<12])
-	t.Rand.Read(far[rawData : rawData+rawPages<<12])
+	mem, far := nics[0].Dev.Memory(), nics[1].Dev.Memory()
+	t.Rand.Read(mem[nictest.RawData : nictest.RawData+nictest.RawPages<<12])
+	t.Rand.Read(far[nictest.RawData : nictest.RawData+nictest.RawPages<<12])
 	for page, rights := range []regs.ATURights{regs.ATURightsRo, regs.ATURightsWo, regs.ATURightsRw} {
-		e := regs.ATUEntryFields{Rights: rights, VPID: rawVPID, Page: nics[1].address(rawData+uint64(page)<<12) >> 12}.Pack()
-		binary.LittleEndian.PutUint64(far[rawTable+8*page:], uint64(e))
+		e := regs.ATUEntryFields{Rights: rights, VPID: nictest.RawVPID, Page: nics[1].Address(nictest.RawData+uint64(page)<<12) >> 12}.Pack()
+		binary.LittleEndian.PutUint64(far[nictest.RawTable+8*page:], uint64(e))
 	}
-	before, own := bytes.Clone(far[rawData:rawData+3<<12]), bytes.Clone(mem[rawData:rawData+3<<12])
+	before, own := bytes.Clone(far[nictest.RawData:nictest.RawData+3<<12]), bytes.Clone(mem[nictest.RawData:nictest.RawData+3<<12])
 	const size = 100
 	told := 0
 	for page, rights := range []regs.ATURights{regs.ATURightsRo, regs.ATURightsWo, regs.ATURightsRw} {
@@ -245,10 +265,10 @@ func testRights(t *T) error {
 			if command == regs.RMACommandGet {
 				from, to, need = uint64(at), uint64(page)<<12+0x800, regs.ATURightsRo
 			}
-			if err := nics[0].post(regs.RMADescFields{Command: command, DstVPID: rawVPID, DstNode: 1, BytesMinus1: size - 1, NotiCompleter: command == regs.RMACommandGet}, from, to); err != nil {
+			if err := nics[0].Post(regs.RMADescFields{Command: command, DstVPID: nictest.RawVPID, DstNode: 1, BytesMinus1: size - 1, NotiCompleter: command == regs.RMACommandGet}, from, to); err != nil {
 				return err
 			}
-			if err := settle(nics[0].sys); err != nil {
+			if err := nictest.Settle(nics[0].Sys); err != nil {
 				return err
 			}
 			allowed := rights&need != 0
@@ -263,15 +283,15 @@ func testRights(t *T) error {
 				if !allowed {
 					want = regs.RMAErrorRights
 				}
-				if _, got := nics[0].noti(told); got.Error != want {
+				if _, got := nics[0].Notification(told); got.Error != want {
 					return fmt.Errorf("%v on a page with rights %v: told %v, expected %v", command, rights, got.Error, want)
 				}
 				told++
 			}
-			if !bytes.Equal(before, far[rawData:rawData+3<<12]) || !bytes.Equal(own, mem[rawData:rawData+3<<12]) {
+			if !bytes.Equal(before, far[nictest.RawData:nictest.RawData+3<<12]) || !bytes.Equal(own, mem[nictest.RawData:nictest.RawData+3<<12]) {
 				return fmt.Errorf("%v on a page with rights %v: memory is not what it must be", command, rights)
 			}
 		}
 	}
-	return errors.Join(nics[0].expect(regs.NotiWP(rawVPID), uint64(told)), nics[1].expect(regs.ATUFaults, 2))
+	return errors.Join(nics[0].Expect(regs.NotiWP(nictest.RawVPID), uint64(told)), nics[1].Expect(regs.ATUFaults, 2))
 }

@@ -1,114 +1,164 @@
-package regress
+// Package velo tests registers, mailboxes and send windows of the NIC, and the flow control above
+// them.
+package velo
 
 import (
 	"bytes"
 	"errors"
 	"fmt"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-// directed tests look at the NIC through its registers and windows alone.
-var directed = []Test{
-	{"bridge/registers", []string{"smoke", Line}, "identity, scratch, parameters of every node", testRegisters},
-	{"bridge/bad-access", []string{"smoke", Line}, "accesses outside the map are answered, counted and harm nothing", testBadAccess},
-	{"bridge/watch", []string{"smoke"}, "a run stops at the cycle of the watched DMA write", testWatch},
-	{"bridge/interrupt", []string{Line}, "arrival interrupt: raised, masked, cleared", testInterrupt},
-	{"velo/lengths", []string{"smoke", Line}, "every payload length, every byte", testLengths},
-	{"velo/kinds", []string{Line}, "every packet kind, with and without piggyback", testKinds},
-	{"velo/refusals", nil, "sends the requester must refuse", testRefusals},
-	{"velo/mailbox-off", []string{Line}, "packets to a mailbox that is off are dropped and counted", testMailboxOff},
-	{"velo/full-mailbox", []string{"smoke", Line}, "a full mailbox stalls and loses nothing (FC paper, section 2)", testFullMailbox},
-	{"velo/odd-ring", []string{Line}, "a ring of 7 slots, wrapped many times", testOddRing},
-	{"velo/order", nil, "random traffic of all nodes: delivered once, in order per pair", testOrder},
+// Directed tests look at the NIC through its registers and windows alone.
+func Directed() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "bridge/registers", Tags: []string{"smoke", regress.Line},
+			Doc: "identity, scratch, parameters of every node",
+			Run: testRegisters,
+		},
+		{
+			Name: "bridge/bad-access", Tags: []string{"smoke", regress.Line},
+			Doc: "accesses outside the map are answered, counted and harm nothing",
+			Run: testBadAccess,
+		},
+		{
+			Name: "bridge/watch", Tags: []string{"smoke"},
+			Doc: "a run stops at the cycle of the watched DMA write",
+			Run: testWatch,
+		},
+		{
+			Name: "bridge/interrupt", Tags: []string{regress.Line},
+			Doc: "arrival interrupt: raised, masked, cleared",
+			Run: testInterrupt,
+		},
+		{
+			Name: "velo/lengths", Tags: []string{"smoke", regress.Line},
+			Doc: "every payload length, every byte",
+			Run: testLengths,
+		},
+		{
+			Name: "velo/kinds", Tags: []string{regress.Line},
+			Doc: "every packet kind, with and without piggyback",
+			Run: testKinds,
+		},
+		{
+			Name: "velo/refusals",
+			Doc:  "sends the requester must refuse",
+			Run:  testRefusals,
+		},
+		{
+			Name: "velo/mailbox-off", Tags: []string{regress.Line},
+			Doc: "packets to a mailbox that is off are dropped and counted",
+			Run: testMailboxOff,
+		},
+		{
+			Name: "velo/full-mailbox", Tags: []string{"smoke", regress.Line},
+			Doc: "a full mailbox stalls and loses nothing (FC paper, section 2)",
+			Run: testFullMailbox,
+		},
+		{
+			Name: "velo/odd-ring", Tags: []string{regress.Line},
+			Doc: "a ring of 7 slots, wrapped many times",
+			Run: testOddRing,
+		},
+		{
+			Name: "velo/order",
+			Doc:  "random traffic of all nodes: delivered once, in order per pair",
+			Run:  testOrder,
+		},
+	}
 }
 
-func testRegisters(t *T) error {
-	nics, err := t.openNICs(2)
+func testRegisters(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	for _, n := range nics {
 		pattern := t.Rand.Uint64()
-		if err := n.set(write{regs.Scratch, pattern}); err != nil {
+		if err := n.Set(nictest.Write(regs.Scratch, pattern)); err != nil {
 			return err
 		}
-		if err := errors.Join(n.expect(regs.Magic, regs.MagicValue), n.expect(regs.Version, regs.VersionValue),
-			n.expect(regs.DescHash, regs.DescHashValue), n.expect(regs.Scratch, pattern), n.expect(regs.NodeID, uint64(n.node))); err != nil {
+		if err := errors.Join(n.Expect(regs.Magic, regs.MagicValue), n.Expect(regs.Version, regs.VersionValue),
+			n.Expect(regs.DescHash, regs.DescHashValue), n.Expect(regs.Scratch, pattern), n.Expect(regs.NodeID, uint64(n.Node))); err != nil {
 			return err
 		}
-		p, err := n.dev.ReadReg(regs.Params)
+		p, err := n.Dev.ReadReg(regs.Params)
 		if err != nil {
 			return err
 		}
-		if got, want := regs.ParamsNodes.Of(p), uint64(n.sys.Info().Nodes); got != want {
+		if got, want := regs.ParamsNodes.Of(p), uint64(n.Sys.Info().Nodes); got != want {
 			return fmt.Errorf("PARAMS says %d nodes, expected %d", got, want)
 		}
 	}
 	return nil
 }
 
-func testBadAccess(t *T) error {
-	nics, err := t.openNICs(2)
+func testBadAccess(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	n := nics[1]
-	before, err := n.dev.ReadReg(regs.BadAccess)
+	before, err := n.Dev.ReadReg(regs.BadAccess)
 	if err != nil {
 		return err
 	}
 	var bus *drivers.BusError
 	for _, off := range []uint32{0x7f8, 0x0f000, 0x10ff8, 0x50200} {
-		if _, err := n.dev.ReadReg(off); !errors.As(err, &bus) {
+		if _, err := n.Dev.ReadReg(off); !errors.As(err, &bus) {
 			return fmt.Errorf("reading 0x%x: got error %v, expected a bus error", off, err)
 		}
 	}
-	if err := n.dev.WriteReg(regs.Magic, 1); err == nil {
-		_, err = quiesce(n.sys)
-		if !n.refused(err) {
+	if err := n.Dev.WriteReg(regs.Magic, 1); err == nil {
+		_, err = nictest.Quiesce(n.Sys)
+		if !n.WasRefused(err) {
 			return fmt.Errorf("writing read-only MAGIC: got error %v, expected a bus error", err)
 		}
 	}
-	return errors.Join(n.expect(regs.BadAccess, before+5), n.expect(regs.Magic, regs.MagicValue))
+	return errors.Join(n.Expect(regs.BadAccess, before+5), n.Expect(regs.Magic, regs.MagicValue))
 }
 
 // testWatch sends two packets and expects the run to stop at each slot write,
 // with nothing of the second visible at the first.
-func testWatch(t *T) error {
-	nics, err := t.openNICs(2)
+func testWatch(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	from, to := nics[0], nics[1]
-	if err := errors.Join(from.enable(0, slotsPerBox), to.enable(0, slotsPerBox)); err != nil {
+	if err := errors.Join(from.Enable(0, nictest.SlotsPerBox), to.Enable(0, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
-	id, err := to.sys.Watch(1, 0, boxBytes)
+	id, err := to.Sys.Watch(1, 0, nictest.BoxBytes)
 	if err != nil {
 		return err
 	}
 	for range 2 {
-		if err := from.send(regs.PioFields{DstNode: 1}, make([]byte, 56)); err != nil {
+		if err := from.Send(regs.PioFields{DstNode: 1}, make([]byte, 56)); err != nil {
 			return err
 		}
 	}
 	var last drivers.Cycle
 	for i := range 2 {
-		to.sys.Arm(id)
+		to.Sys.Arm(id)
 		var stop drivers.Stop
-		if err := to.sys.Run(drivers.Forever, &stop); err != nil {
+		if err := to.Sys.Run(drivers.Forever, &stop); err != nil {
 			return err
 		}
 		if len(stop.Fired) != 1 || stop.Fired[0].Kind != drivers.FiredWatch || stop.Fired[0].Watch != id {
 			return fmt.Errorf("packet %d: the run stopped for %+v, expected the watch", i, stop)
 		}
-		if _, err := to.next(0); err != nil {
+		if _, err := to.Next(0); err != nil {
 			return err
 		}
-		if s, ok := to.rings[0].Peek(); ok {
+		if s, ok := to.Rings[0].Peek(); ok {
 			return fmt.Errorf("packet %d: packet %d is visible too, at cycle %d", i, s.Seq, stop.Now)
 		}
 		if stop.Now <= last {
@@ -116,91 +166,91 @@ func testWatch(t *T) error {
 		}
 		last = stop.Now
 	}
-	return settle(to.sys)
+	return nictest.Settle(to.Sys)
 }
 
-func testInterrupt(t *T) error {
-	nics, err := t.openNICs(2)
+func testInterrupt(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	from, to := nics[0], nics[1]
 	const vpid = 1
-	if err := errors.Join(from.enable(0, slotsPerBox), to.enable(vpid, slotsPerBox),
-		to.set(write{regs.MboxCtrl(vpid), regs.MboxCtrlEnable | regs.MboxCtrlIRQArrival}, write{regs.IRQMask, 1 << vpid})); err != nil {
+	if err := errors.Join(from.Enable(0, nictest.SlotsPerBox), to.Enable(vpid, nictest.SlotsPerBox),
+		to.Set(nictest.Write(regs.MboxCtrl(vpid), regs.MboxCtrlEnable|regs.MboxCtrlIRQArrival), nictest.Write(regs.IRQMask, 1<<vpid))); err != nil {
 		return err
 	}
-	to.sys.ArmIRQ(to.node)
-	if err := from.send(regs.PioFields{DstNode: to.at(), DstVPID: vpid}, []byte("ring")); err != nil {
+	to.Sys.ArmIRQ(to.Node)
+	if err := from.Send(regs.PioFields{DstNode: to.Number(), DstVPID: vpid}, []byte("ring")); err != nil {
 		return err
 	}
 	var stop drivers.Stop
-	if err := to.sys.Run(drivers.Forever, &stop); err != nil {
+	if err := to.Sys.Run(drivers.Forever, &stop); err != nil {
 		return err
 	}
-	if len(stop.Fired) != 1 || stop.Fired[0].Kind != drivers.FiredIRQ || stop.Fired[0].Node != to.node {
-		return fmt.Errorf("the run stopped for %+v, expected the interrupt of node %d", stop, to.node)
+	if len(stop.Fired) != 1 || stop.Fired[0].Kind != drivers.FiredIRQ || stop.Fired[0].Node != to.Node {
+		return fmt.Errorf("the run stopped for %+v, expected the interrupt of node %d", stop, to.Node)
 	}
-	if err := errors.Join(to.expect(regs.IRQStatus, 1<<vpid), to.set(write{regs.IRQStatus, 1 << vpid}), to.expect(regs.IRQStatus, 0)); err != nil {
+	if err := errors.Join(to.Expect(regs.IRQStatus, 1<<vpid), to.Set(nictest.Write(regs.IRQStatus, 1<<vpid)), to.Expect(regs.IRQStatus, 0)); err != nil {
 		return err
 	}
-	to.sys.ArmIRQ(to.node)
-	if err := to.set(write{regs.IRQMask, 0}); err != nil {
+	to.Sys.ArmIRQ(to.Node)
+	if err := to.Set(nictest.Write(regs.IRQMask, 0)); err != nil {
 		return err
 	}
-	if err := from.send(regs.PioFields{DstNode: to.at(), DstVPID: vpid}, []byte("mute")); err != nil {
+	if err := from.Send(regs.PioFields{DstNode: to.Number(), DstVPID: vpid}, []byte("mute")); err != nil {
 		return err
 	}
-	if err := to.sys.Run(drivers.Forever, &stop); err != nil {
+	if err := to.Sys.Run(drivers.Forever, &stop); err != nil {
 		return err
 	}
 	if len(stop.Fired) != 0 {
 		return fmt.Errorf("a masked cause stopped the run: %+v", stop)
 	}
-	return to.expect(regs.IRQStatus, 1<<vpid)
+	return to.Expect(regs.IRQStatus, 1<<vpid)
 }
 
-func testLengths(t *T) error {
-	nics, err := t.openNICs(2)
+func testLengths(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(nics[0].enable(1, slotsPerBox), nics[1].enable(0, slotsPerBox)); err != nil {
+	if err := errors.Join(nics[0].Enable(1, nictest.SlotsPerBox), nics[1].Enable(0, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
 	for length := 0; length <= regs.VELOPayload; length++ {
 		payload := make([]byte, length)
 		t.Rand.Read(payload)
-		if err := nics[0].send(regs.PioFields{SrcVPID: 1, DstNode: nics[1].at()}, payload); err != nil {
+		if err := nics[0].Send(regs.PioFields{SrcVPID: 1, DstNode: nics[1].Number()}, payload); err != nil {
 			return err
 		}
-		if err := settle(nics[0].sys); err != nil {
+		if err := nictest.Settle(nics[0].Sys); err != nil {
 			return err
 		}
-		s, err := nics[1].next(0)
+		s, err := nics[1].Next(0)
 		if err != nil {
 			return err
 		}
 		if !bytes.Equal(s.Payload, payload) || s.SrcNode != 0 || s.SrcVPID != 1 {
 			return fmt.Errorf("length %d: got %x from node %d vpid %d, expected %x from node 0 vpid 1", length, s.Payload, s.SrcNode, s.SrcVPID, payload)
 		}
-		slot := nics[1].dev.Memory()[length%slotsPerBox*regs.SlotBytes:]
+		slot := nics[1].Dev.Memory()[length%nictest.SlotsPerBox*regs.SlotBytes:]
 		if rest := slot[length:regs.VELOPayload]; !bytes.Equal(rest, make([]byte, len(rest))) {
 			return fmt.Errorf("length %d: the slot holds %x behind the payload, expected zeros", length, rest)
 		}
-		if err := nics[1].free(0); err != nil {
+		if err := nics[1].Free(0); err != nil {
 			return err
 		}
 	}
-	return errors.Join(nics[0].expect(regs.TXPackets, 57), nics[1].expect(regs.RXPackets, 57), nics[1].expect(regs.MboxWP(0), 57))
+	return errors.Join(nics[0].Expect(regs.TXPackets, 57), nics[1].Expect(regs.RXPackets, 57), nics[1].Expect(regs.MboxWP(0), 57))
 }
 
-func testKinds(t *T) error {
-	nics, err := t.openNICs(2)
+func testKinds(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slotsPerBox)); err != nil {
+	if err := errors.Join(nics[0].Enable(0, nictest.SlotsPerBox), nics[1].Enable(0, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
 	for i, c := range []struct {
@@ -218,15 +268,15 @@ func testKinds(t *T) error {
 	} {
 		line := c.payload
 		if c.piggyback || c.kind == mailbox.Credit || c.kind == mailbox.CreditResponse {
-			line = credits(c.payload, c.credits)
+			line = nictest.AppendCredits(c.payload, c.credits)
 		}
-		if err := nics[0].send(regs.PioFields{DstNode: nics[1].at(), Kind: c.kind, Piggyback: c.piggyback}, line); err != nil {
+		if err := nics[0].Send(regs.PioFields{DstNode: nics[1].Number(), Kind: c.kind, Piggyback: c.piggyback}, line); err != nil {
 			return err
 		}
-		if err := settle(nics[0].sys); err != nil {
+		if err := nictest.Settle(nics[0].Sys); err != nil {
 			return err
 		}
-		s, err := nics[1].next(0)
+		s, err := nics[1].Next(0)
 		if err != nil {
 			return err
 		}

@@ -1,68 +1,16 @@
-package regress
+package velo
 
 import (
 	"errors"
 	"fmt"
-	"slices"
-	"strings"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/velo"
 )
 
-// List is the regression list.
-func List() []Test {
-	list := append(append([]Test{}, directed...), links...)
-	list = append(list, networkTests()...)
-	list = append(list, rmaTests()...)
-	list = append(list, throughput()...)
-	list = append(append(list, heldTests...), pathTests...)
-	list = append(list, isolation...)
-	list = append(list, sendWindows...)
-	list = append(list, domainTests...)
-	list = append(list, lifeTests...)
-	list = append(list, holdTests()...)
-	list = append(list, flowTests()...)
-	list = append(list, matchingTests()...)
-	list = append(list, collectiveTests()...)
-	list = append(list, faultTests()...)
-	list = append(list, pcieTests...)
-	list = append(list, axiTests...)
-	list = append(list, boardTests...)
-	list = append(list, special...)
-	for i := range list {
-		if area, _, _ := strings.Cut(list[i].Name, "/"); slices.Contains(conformAreas, area) {
-			list[i].Tags = append(slices.Clip(list[i].Tags), Conform)
-		}
-	}
-	return list
-}
-
-// Tags with a meaning of their own.
-const (
-	// Conform marks what every body of the NIC must do alike.
-	Conform = "conform"
-	// Line marks what needs registers, send windows and mailboxes alone, at no cycle in particular: it
-	// runs over a serial line too.
-	Line = "line"
-	// Deep marks what takes too long for everyday: it runs when it is named.
-	Deep = "deep"
-)
-
-var conformAreas = []string{"velo", "rma", "matching", "collectives"}
-
-// Conformance is the part of the list that every backend must pass.
-func Conformance() []Test {
-	return slices.DeleteFunc(List(), func(t Test) bool { return !slices.Contains(t.Tags, Conform) })
-}
-
-// Everyday leaves out what is marked deep.
-func Everyday(list []Test) []Test {
-	return slices.DeleteFunc(slices.Clone(list), func(t Test) bool { return slices.Contains(t.Tags, Deep) })
-}
-
-// flowTests are the workloads over every flow control.
-func flowTests() (list []Test) {
+// FlowControl are the workloads over every flow control.
+func FlowControl() (list []regress.Test) {
 	for _, flow := range []velo.Flow{velo.None, velo.Static, velo.Dynamic} {
 		for _, w := range []struct {
 			name         string
@@ -77,10 +25,10 @@ func flowTests() (list []Test) {
 			{"hotspot", 4, 2, 8, []int{512}, nil},
 			{"random", 4, 2, 10, []int{2048}, nil},
 		} {
-			list = append(list, Test{
+			list = append(list, regress.Test{
 				Name: fmt.Sprintf("%s/%s", flow, w.name), Tags: append([]string{string(flow), w.name}, w.tags...),
 				Doc: fmt.Sprintf("%s, %d nodes x %d processes, every byte verified", w.name, w.nodes, w.procs),
-				Run: func(t *T) error {
+				Run: func(t *regress.T) error {
 					c := bench.Default(w.name)
 					c.Nodes, c.Procs, c.Sizes = w.nodes, w.procs, w.sizes
 					c.Velo.Flow, c.Velo.Slots = flow, w.slots
@@ -113,19 +61,49 @@ func neverStalled(res *bench.Result) error {
 	return nil
 }
 
-// special are the corners: least buffers, and what must go wrong.
-var special = []Test{
-	{"static/least", []string{"static"}, "one credit slot, one data slot per peer (Eq. 2's least)", least(velo.Static)},
-	{"dynamic/least", []string{"dynamic"}, "one credit slot, one data slot per peer", least(velo.Dynamic)},
-	{"static/no-piggyback", []string{"static"}, "explicit credit packets only", plain(velo.Static)},
-	{"dynamic/no-piggyback", []string{"dynamic"}, "explicit credit packets only", plain(velo.Dynamic)},
-	{"dynamic/steals", []string{"dynamic"}, "a hotspot makes active senders steal from idle ones", testSteals},
-	{"none/stall", []string{"none"}, "small mailboxes without flow control: the network stalls, nothing is lost", testStall},
-	{"none/hang", []string{"none"}, "mailboxes so small that every core blocks in a store: the verdict says so", testHang},
+// FlowCorners are the corners: least buffers, and what must go wrong.
+func FlowCorners() []regress.Test {
+	return []regress.Test{
+		{
+			Name: "static/least", Tags: []string{"static"},
+			Doc: "one credit slot, one data slot per peer (Eq. 2's least)",
+			Run: least(velo.Static),
+		},
+		{
+			Name: "dynamic/least", Tags: []string{"dynamic"},
+			Doc: "one credit slot, one data slot per peer",
+			Run: least(velo.Dynamic),
+		},
+		{
+			Name: "static/no-piggyback", Tags: []string{"static"},
+			Doc: "explicit credit packets only",
+			Run: plain(velo.Static),
+		},
+		{
+			Name: "dynamic/no-piggyback", Tags: []string{"dynamic"},
+			Doc: "explicit credit packets only",
+			Run: plain(velo.Dynamic),
+		},
+		{
+			Name: "dynamic/steals", Tags: []string{"dynamic"},
+			Doc: "a hotspot makes active senders steal from idle ones",
+			Run: testSteals,
+		},
+		{
+			Name: "none/stall", Tags: []string{"none"},
+			Doc: "small mailboxes without flow control: the network stalls, nothing is lost",
+			Run: testStall,
+		},
+		{
+			Name: "none/hang", Tags: []string{"none"},
+			Doc: "mailboxes so small that every core blocks in a store: the verdict says so",
+			Run: testHang,
+		},
+	}
 }
 
-func least(flow velo.Flow) func(*T) error {
-	return func(t *T) error {
+func least(flow velo.Flow) func(*regress.T) error {
+	return func(t *regress.T) error {
 		c := bench.Default("alltoall")
 		c.Nodes, c.Procs, c.Sizes = 2, 3, []int{300}
 		c.Velo = velo.Config{Flow: flow, Slots: 2, CreditSlots: 1, Piggyback: true}
@@ -137,8 +115,8 @@ func least(flow velo.Flow) func(*T) error {
 	}
 }
 
-func plain(flow velo.Flow) func(*T) error {
-	return func(t *T) error {
+func plain(flow velo.Flow) func(*regress.T) error {
+	return func(t *regress.T) error {
 		c := bench.Default("random")
 		c.Nodes, c.Procs = 4, 2
 		c.Velo = velo.Config{Flow: flow, Slots: 9, CreditSlots: 2}
@@ -153,7 +131,7 @@ func plain(flow velo.Flow) func(*T) error {
 	}
 }
 
-func testSteals(t *T) error {
+func testSteals(t *regress.T) error {
 	c := bench.Default("pingpong")
 	c.Nodes, c.Procs, c.Sizes, c.Iterations = 4, 2, []int{2048}, 20
 	c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 12, CreditSlots: 2}
@@ -167,7 +145,7 @@ func testSteals(t *T) error {
 	return neverStalled(res)
 }
 
-func testStall(t *T) error {
+func testStall(t *regress.T) error {
 	c := bench.Default("hotspot")
 	c.Nodes, c.Procs, c.Sizes = 4, 2, []int{512}
 	c.Velo = velo.Config{Flow: velo.None, Slots: 1}
@@ -181,7 +159,7 @@ func testStall(t *T) error {
 	return nil
 }
 
-func testHang(t *T) error {
+func testHang(t *regress.T) error {
 	c := bench.Default("alltoall")
 	c.Nodes, c.Procs = 2, 2
 	c.Velo = velo.Config{Flow: velo.None, Slots: 1}

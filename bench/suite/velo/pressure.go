@@ -1,4 +1,4 @@
-package regress
+package velo
 
 import (
 	"encoding/binary"
@@ -6,17 +6,19 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/suite/nictest"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // testRefusals: nothing that the requester refuses may reach the network.
-func testRefusals(t *T) error {
-	nics, err := t.openNICs(2)
+func testRefusals(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slotsPerBox)); err != nil {
+	if err := errors.Join(nics[0].Enable(0, nictest.SlotsPerBox), nics[1].Enable(0, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
 	to1 := regs.PioFields{DstNode: 1}
@@ -31,22 +33,22 @@ func testRefusals(t *T) error {
 		{"a window that is off", uint32(regs.PioFields{DstNode: 1, SrcVPID: 5, Length: 8}.Pack()), make([]byte, 8)},
 		{"55 bytes and a piggyback", uint32(regs.PioFields{DstNode: 1, Piggyback: true, Length: 55}.Pack()), make([]byte, 64)},
 	}
-	if !nics[0].dev.Capabilities().Has(drivers.CanAnswerWrites) {
+	if !nics[0].Dev.Capabilities().Has(drivers.CanAnswerWrites) {
 		// Behind PCIe what leaves its line comes as pieces of two lines, which is no mistake.
 		cases = slices.Delete(cases, 1, 2)
 	}
 	for i, c := range cases {
-		if err := nics[0].dev.WritePIO(c.off, c.line); err != nil {
+		if err := nics[0].Dev.WritePIO(c.off, c.line); err != nil {
 			return err
 		}
-		if _, err := quiesce(nics[0].sys); !nics[0].refused(err) {
+		if _, err := nictest.Quiesce(nics[0].Sys); !nics[0].WasRefused(err) {
 			return fmt.Errorf("%s: got %v, expected a bus error", c.what, err)
 		}
-		if err := nics[0].expect(regs.TXDropped, uint64(i+1)); err != nil {
+		if err := nics[0].Expect(regs.TXDropped, uint64(i+1)); err != nil {
 			return fmt.Errorf("%s: %w", c.what, err)
 		}
 	}
-	info, err := nics[0].dev.ReadReg(regs.ErrorInfo)
+	info, err := nics[0].Dev.ReadReg(regs.ErrorInfo)
 	if err != nil {
 		return err
 	}
@@ -54,13 +56,13 @@ func testRefusals(t *T) error {
 		return fmt.Errorf("ERROR_INFO is 0x%x (%v), expected the first refusal, %v", info, got, regs.DropReasonBadLength)
 	}
 	// The NIC goes on as if nothing had been.
-	if err := nics[0].send(to1, []byte("after")); err != nil {
+	if err := nics[0].Send(to1, []byte("after")); err != nil {
 		return err
 	}
-	if err := settle(nics[0].sys); err != nil {
+	if err := nictest.Settle(nics[0].Sys); err != nil {
 		return err
 	}
-	s, err := nics[1].next(0)
+	s, err := nics[1].Next(0)
 	if err != nil {
 		return err
 	}
@@ -70,62 +72,62 @@ func testRefusals(t *T) error {
 	return nil
 }
 
-func testMailboxOff(t *T) error {
-	nics, err := t.openNICs(2)
+func testMailboxOff(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
-	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slotsPerBox)); err != nil {
+	if err := errors.Join(nics[0].Enable(0, nictest.SlotsPerBox), nics[1].Enable(0, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
 	for _, vpid := range []uint8{9, 0} { // off, on
-		if err := nics[0].send(regs.PioFields{DstNode: nics[1].at(), DstVPID: vpid}, []byte("hello")); err != nil {
+		if err := nics[0].Send(regs.PioFields{DstNode: nics[1].Number(), DstVPID: vpid}, []byte("hello")); err != nil {
 			return err
 		}
 	}
-	if err := settle(nics[0].sys); err != nil {
+	if err := nictest.Settle(nics[0].Sys); err != nil {
 		return err
 	}
-	if _, err := nics[1].next(0); err != nil {
+	if _, err := nics[1].Next(0); err != nil {
 		return err
 	}
-	return errors.Join(nics[1].expect(regs.RXDropped, 1), nics[1].expect(regs.RXPackets, 1))
+	return errors.Join(nics[1].Expect(regs.RXDropped, 1), nics[1].Expect(regs.RXPackets, 1))
 }
 
 // testFullMailbox fills a mailbox, sees the stall, frees slots and gets the rest.
-func testFullMailbox(t *T) error {
-	nics, err := t.openNICs(2)
+func testFullMailbox(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	const slots, packets = 4, 40
-	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slots), nics[1].enable(1, slotsPerBox)); err != nil {
+	if err := errors.Join(nics[0].Enable(0, nictest.SlotsPerBox), nics[1].Enable(0, slots), nics[1].Enable(1, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
 	for i := range packets {
-		if err := nics[0].send(regs.PioFields{DstNode: nics[1].at()}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
+		if err := nics[0].Send(regs.PioFields{DstNode: nics[1].Number()}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
 			return err
 		}
 	}
 	// A packet for another process of the node waits behind them: the whole node blocks.
-	if err := nics[0].send(regs.PioFields{DstNode: nics[1].at(), DstVPID: 1}, []byte("behind")); err != nil {
+	if err := nics[0].Send(regs.PioFields{DstNode: nics[1].Number(), DstVPID: 1}, []byte("behind")); err != nil {
 		return err
 	}
-	idle, err := quiesce(nics[0].sys)
+	idle, err := nictest.Quiesce(nics[0].Sys)
 	if err != nil {
 		return err
 	}
 	if idle {
 		return errors.New("the hardware is empty, expected it to hold packets for a full mailbox")
 	}
-	if err := errors.Join(nics[1].expect(regs.MboxWP(0), slots), nics[1].expect(regs.MboxWP(1), 0)); err != nil {
+	if err := errors.Join(nics[1].Expect(regs.MboxWP(0), slots), nics[1].Expect(regs.MboxWP(1), 0)); err != nil {
 		return err
 	}
-	stall, err := nics[1].dev.ReadReg(regs.RXStall)
+	stall, err := nics[1].Dev.ReadReg(regs.RXStall)
 	if err != nil {
 		return err
 	}
-	which, err := nics[1].dev.ReadReg(regs.RXStallVPID)
+	which, err := nics[1].Dev.ReadReg(regs.RXStallVPID)
 	if err != nil {
 		return err
 	}
@@ -136,9 +138,9 @@ func testFullMailbox(t *T) error {
 }
 
 // drain takes the packets of testFullMailbox two at a time.
-func drain(nics []*nic, packets int) error {
+func drain(nics []*nictest.NIC, packets int) error {
 	for i := range packets {
-		s, err := nics[1].next(0)
+		s, err := nics[1].Next(0)
 		if err != nil {
 			return err
 		}
@@ -146,18 +148,18 @@ func drain(nics []*nic, packets int) error {
 			return fmt.Errorf("packet %d carries %d: lost or out of order", i, got)
 		}
 		if i%2 == 1 {
-			if err := nics[1].free(0); err != nil {
+			if err := nics[1].Free(0); err != nil {
 				return err
 			}
-			if _, err := quiesce(nics[1].sys); err != nil {
+			if _, err := nictest.Quiesce(nics[1].Sys); err != nil {
 				return err
 			}
 		}
 	}
-	if err := settle(nics[1].sys); err != nil {
+	if err := nictest.Settle(nics[1].Sys); err != nil {
 		return err
 	}
-	s, err := nics[1].next(1)
+	s, err := nics[1].Next(1)
 	if err != nil {
 		return err
 	}
@@ -167,47 +169,47 @@ func drain(nics []*nic, packets int) error {
 	return nil
 }
 
-func testOddRing(t *T) error {
-	nics, err := t.openNICs(2)
+func testOddRing(t *regress.T) error {
+	nics, err := nictest.OpenNICs(t, 2)
 	if err != nil {
 		return err
 	}
 	const slots, packets = 7, 100
-	if err := errors.Join(nics[0].enable(0, slotsPerBox), nics[1].enable(0, slots)); err != nil {
+	if err := errors.Join(nics[0].Enable(0, nictest.SlotsPerBox), nics[1].Enable(0, slots)); err != nil {
 		return err
 	}
 	for i := range packets {
-		if err := nics[0].send(regs.PioFields{DstNode: nics[1].at()}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
+		if err := nics[0].Send(regs.PioFields{DstNode: nics[1].Number()}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
 			return err
 		}
-		if err := settle(nics[0].sys); err != nil {
+		if err := nictest.Settle(nics[0].Sys); err != nil {
 			return err
 		}
-		s, err := nics[1].next(0)
+		s, err := nics[1].Next(0)
 		if err != nil {
 			return err
 		}
 		if got := binary.LittleEndian.Uint32(s.Payload); got != uint32(i) || s.Seq != uint32(i+1) {
 			return fmt.Errorf("packet %d: carries %d, number %d", i, got, s.Seq)
 		}
-		if err := nics[1].free(0); err != nil {
+		if err := nics[1].Free(0); err != nil {
 			return err
 		}
 	}
-	return errors.Join(nics[1].expect(regs.MboxWP(0), packets), nics[1].expect(regs.MboxStall(0), 0))
+	return errors.Join(nics[1].Expect(regs.MboxWP(0), packets), nics[1].Expect(regs.MboxStall(0), 0))
 }
 
 // testOrder sends random packets between random processes of four nodes, in
 // bursts larger than a mailbox, and checks order per pair.
-func testOrder(t *T) error {
+func testOrder(t *regress.T) error {
 	const nodes, vpids, bursts, burst = 4, 3, 20, 60
-	nics, err := t.openNICs(nodes)
+	nics, err := nictest.OpenNICs(t, nodes)
 	if err != nil {
 		return err
 	}
 	for _, n := range nics {
 		for v := range vpids {
-			if err := n.enable(v, slotsPerBox); err != nil {
+			if err := n.Enable(v, nictest.SlotsPerBox); err != nil {
 				return err
 			}
 		}
@@ -222,15 +224,15 @@ func testOrder(t *T) error {
 			body := make([]byte, 4+t.Rand.Intn(53))
 			binary.LittleEndian.PutUint32(body, sent[p])
 			sent[p]++
-			if err := nics[p.from/vpids].send(f, body); err != nil {
+			if err := nics[p.from/vpids].Send(f, body); err != nil {
 				return err
 			}
 		}
 		for total < burst { // until every packet of the burst has been taken
-			if _, err := quiesce(nics[0].sys); err != nil {
+			if _, err := nictest.Quiesce(nics[0].Sys); err != nil {
 				return err
 			}
-			n, err := takeAll(nics, vpids, func(to int, from int, k uint32) error {
+			n, err := nictest.TakeAll(nics, vpids, func(to int, from int, k uint32) error {
 				p := pair{from, to}
 				if k != got[p] {
 					return fmt.Errorf("from process %d to %d: packet %d, expected %d (seed %d)", from, to, k, got[p], t.Seed)
@@ -248,29 +250,5 @@ func testOrder(t *T) error {
 		}
 		total -= burst
 	}
-	return settle(nics[0].sys)
-}
-
-// takeAll empties all mailboxes.
-func takeAll(nics []*nic, vpids int, each func(to, from int, k uint32) error) (n int, err error) {
-	for _, nic := range nics {
-		for v := range vpids {
-			for {
-				s, ok := nic.rings[v].Peek()
-				if !ok {
-					break
-				}
-				k := binary.LittleEndian.Uint32(s.Payload)
-				if err := each(nic.node*vpids+v, int(s.SrcNode)*vpids+int(s.SrcVPID), k); err != nil {
-					return n, err
-				}
-				nic.rings[v].Advance()
-				n++
-			}
-			if err := nic.free(v); err != nil {
-				return n, err
-			}
-		}
-	}
-	return n, nil
+	return nictest.Settle(nics[0].Sys)
 }
