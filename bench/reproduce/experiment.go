@@ -4,13 +4,11 @@ import (
 	"cmp"
 	"context"
 	"fmt"
-	"path"
 	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
@@ -114,44 +112,6 @@ type Report struct {
 	Reasons []Reason `json:"reasons,omitempty"`
 
 	figures []*figure.Figure
-}
-
-// All lists the experiments.
-func All() []*Experiment { return all }
-
-// Find gives the experiments whose IDs match the patterns, in the order of All.
-func Find(patterns []string) ([]*Experiment, error) {
-	picked := map[*Experiment]bool{}
-	for _, p := range patterns {
-		found := false
-		for _, x := range all {
-			for _, id := range x.IDs {
-				ok, err := path.Match(p, id)
-				if err != nil {
-					return nil, fmt.Errorf("%w: pattern %q: %w", drivers.ErrConfig, p, err)
-				}
-				picked[x] = picked[x] || ok
-				found = found || ok
-			}
-		}
-		if !found {
-			return nil, fmt.Errorf("%w: no experiment %q%s; nicloop reproduce --list shows them", drivers.ErrConfig, p, suggest.Nearest(p, ids()))
-		}
-	}
-	var list []*Experiment
-	for _, x := range all {
-		if picked[x] {
-			list = append(list, x)
-		}
-	}
-	return list, nil
-}
-
-func ids() (list []string) {
-	for _, x := range all {
-		list = append(list, x.IDs...)
-	}
-	return list
 }
 
 // Run runs the experiment and judges its claims.

@@ -29,7 +29,9 @@ var fcFig14 = &Experiment{
 // A block of the trace is one or more commands (explore.Script); what stands in
 // front lets the other processes use up slots or steal, which the figure's text
 // only mentions. The receiver is process 0, the sender process 1.
-var fig14 = []struct{ before, commands []string }{
+type block struct{ before, commands []string }
+
+var fig14 = []block{
 	{nil, []string{one}},
 	{[]string{others(2, 3), others(3, 3), others(4, 3), others(5, 3)}, []string{one}},
 	{[]string{others(2, 3)}, []string{one}},
@@ -46,7 +48,8 @@ const (
 	back = "exchange from=0 to=1 room" // one of the receiver, with room for credits
 )
 
-var piggyback = regexp.MustCompile(`0>1 sent DATA \d+ \+(\d+)`)
+// piggyback matches a data packet of the sender that carries credits.
+const piggyback = `0>1 sent DATA \d+ \+(\d+)`
 
 func others(from, count int) string {
 	return fmt.Sprintf("exchange from=%d to=0 count=%d quiet", from, count)
@@ -68,8 +71,8 @@ func measureFig14(context.Context, *Env) (*Table, error) {
 		for _, c := range b.commands {
 			out := s.Exec(c)
 			explicit += sumOf(out, `0>1 sent CREDIT \+(\d+)`)
-			piggybacked += sumOf(out, piggyback.String())
-			packets += len(piggyback.FindAllString(out, -1))
+			piggybacked += sumOf(out, piggyback)
+			packets += len(regexp.MustCompile(piggyback).FindAllString(out, -1))
 		}
 		at := s.Exec("state at=0")
 		list := regexp.MustCompile(`peer 1: .*thresholds=\[([\d ]+)\]`).FindStringSubmatch(at)

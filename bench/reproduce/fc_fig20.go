@@ -35,11 +35,14 @@ const (
 	neverMore   = "dynamic costs no more than static at any size"
 )
 
-// patterns are the groups of Figures 20 to 23.
-var patterns = []struct {
+// A patternGroup is a group of benchmarks with one pattern of communication.
+type patternGroup struct {
 	name       string
 	benchmarks []string
-}{
+}
+
+// patterns are the groups of Figures 20 to 23.
+var patterns = []patternGroup{
 	{"localized", []string{"PingPong", "PingPing", "Sendrecv", "Exchange", "Allreduce", "Reduce", "Bcast", "Barrier"}},
 	{"balanced", []string{"Alltoall", "Alltoallv"}},
 	{"by RMA", []string{"Allgather", "Allgatherv", "Gather", "Scatter"}},

@@ -13,7 +13,7 @@ func TestPaperMachine(t *testing.T) {
 		t.Skip("simulates a second")
 	}
 	e := Env{Device: "model:", Machine: PaperMachine, Scale: Small, Seed: 1, Jobs: 1, Cores: 1}
-	s, err := e.perform(t.Context(), references[0].run, nil)
+	s, err := performOne(&e, references[0].run)
 	require.NoError(t, err)
 	require.InDelta(t, references[0].paper, s.time, 0.1, "nicloop reproduce fc-references --machine paper --scale small")
 }
@@ -34,13 +34,18 @@ func TestMachinesHaveRunsOfTheirOwn(t *testing.T) {
 	j, err := OpenJournal(filepath.Join(t.TempDir(), "runs.jsonl"), false)
 	require.NoError(t, err)
 	defer j.Close()
-	runs := []run{references[0].run}
+	runs := []run{{world: world{nodes: 2, procs: 2}, benchmark: "PingPong", iterations: 1}}
 	ours, err := j.keys(&Env{Device: "model:", Machine: OurMachine}, runs)
 	require.NoError(t, err)
 	papers, err := j.keys(&Env{Device: "model:", Machine: PaperMachine}, runs)
 	require.NoError(t, err)
 	require.NotEqual(t, ours, papers)
-	require.NotEqual(t, fcFig4.Name(Env{Device: "model:", Machine: OurMachine}), fcFig4.Name(Env{Device: "model:", Machine: PaperMachine}))
+	for _, m := range Machines() {
+		e := Env{Device: "ideal:", Machine: m}
+		require.Equal(t, m.slotTime(), e.on(world{nodes: 2, procs: 1}, "pingpong").SlotTime)
+	}
+	x := &Experiment{IDs: []string{"x"}}
+	require.NotEqual(t, x.Name(Env{Device: "model:", Machine: OurMachine}), x.Name(Env{Device: "model:", Machine: PaperMachine}))
 }
 
 // TestMachineIsMeasured: an experiment that makes its run itself makes it on the machine that its
@@ -49,7 +54,6 @@ func TestMachineIsMeasured(t *testing.T) {
 	var tables []*Table
 	for _, m := range Machines() {
 		e := Env{Device: "ideal:", Machine: m, Scale: Small, Seed: 1, Jobs: 1, Cores: 1}
-		require.Equal(t, m.slotTime(), e.on(world{nodes: 2, procs: 1}, "pingpong").SlotTime)
 		rep, err := fcFig19.Run(t.Context(), e)
 		require.NoError(t, err)
 		require.Equal(t, m, rep.Machine)

@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"sync"
 
 	"github.com/nicloop/nicloop/bench/imb"
@@ -8,7 +9,7 @@ import (
 
 // packets is roughly how many data packets a run sends.
 func (r run) packets() float64 {
-	n := imb.IterationPackets(r.benchmark, or(r.active, r.ranks()), or(r.bytes, 2048))
+	n := imb.IterationPackets(r.benchmark, cmp.Or(r.active, r.ranks()), cmp.Or(r.bytes, 2048))
 	if r.pairs {
 		n *= r.procs
 	}

@@ -22,14 +22,15 @@ var rdrpFig5 = &Experiment{
 	},
 	reasons: []reason{
 		{claim: "at 1/8, 30 outstanding transfers are best", changed: acksApart5, measure: measureAcksApart},
-		{asks: &noneIsWorse5, changed: acksApart5, measure: measureAcksApart},
+		{asks: noneIsWorse5, changed: acksApart5, measure: measureAcksApart},
 	},
 }
 
-var (
-	windows     = []int{2, 5, 10, 15, 20, 25, 30, 40, 50, 70, 100}
-	thinWindows = []int{5, 15, 30, 40, 100}
-)
+// windows are the numbers of outstanding packets of the full grid.
+var windows = []int{2, 5, 10, 15, 20, 25, 30, 40, 50, 70, 100}
+
+// thinWindows are those of the thin scales.
+var thinWindows = []int{5, 15, 30, 40, 100}
 
 func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {
 	d, err := e.dragonfly()
@@ -44,7 +45,7 @@ func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {
 const acksApart5 = "acknowledgements have wires of their own, of 30 cycles"
 
 // noneIsWorse5 is a question of ours.
-var noneIsWorse5 = claim{"at 1/8, a bound that is too large is not worse than none", "not said", func(t *Table) (string, bool) {
+var noneIsWorse5 = &claim{"at 1/8, a bound that is too large is not worse than none", "not said", func(t *Table) (string, bool) {
 	v := bounded(t, 8).values("throughput")
 	none := t.only("throughput", "slow to 1/", 8, "outstanding", 0, "FECN/BECN", noECN)
 	return fmt.Sprintf("%.3f with the largest, %.3f with none", v[len(v)-1], none), v[len(v)-1] >= 0.95*none

@@ -149,8 +149,7 @@ func TestTransfers(t *testing.T) {
 		rep.Print(&out)
 		require.Contains(t, out.String(), "runs on: cosim/fabric/packets, 72 nodes")
 		require.Contains(t, out.String(), "SCALED DOWN (--scale small): the paper has 5,256 nodes")
-		for _, f := range rep.figures {
-			require.NoError(t, f.Save(filepath.Join(t.TempDir(), "f")))
-		}
+		_, err = rep.Save(t.TempDir(), "f")
+		require.NoError(t, err)
 	}
 }

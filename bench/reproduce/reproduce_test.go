@@ -198,9 +198,8 @@ func TestSimulatedExperiment(t *testing.T) {
 		rep.Print(&out)
 		require.Contains(t, out.String(), "SCALED DOWN (--scale small): the paper has 1,024 processes")
 		require.Contains(t, out.String(), "runs on: model:, 4 nodes x 4 processes, seed 1")
-		for _, f := range rep.figures {
-			require.NoError(t, f.Save(filepath.Join(t.TempDir(), "f")))
-		}
+		_, err = rep.Save(t.TempDir(), "f")
+		require.NoError(t, err)
 	}
 }
 
@@ -231,6 +230,15 @@ func TestReferenceGrows(t *testing.T) {
 	require.True(t, err != nil || stalled > 0, "one slot per peer must stall")
 }
 
+// performOne performs one run.
+func performOne(e *Env, r run) (sample, error) {
+	list, err := e.sweep(context.Background(), []run{r})
+	if err != nil {
+		return sample{}, err
+	}
+	return list[0], nil
+}
+
 // Benchmarks that count as the same give the same numbers.
 func TestSameBenchmarks(t *testing.T) {
 	e := &Env{Device: "model:", Scale: Small, Seed: 1}
@@ -238,10 +246,10 @@ func TestSameBenchmarks(t *testing.T) {
 		r := run{world: world{nodes: 2, procs: 2}, flow: velo.Dynamic, slots: 16, piggyback: true, iterations: 3, warmup: 1}
 		for _, r.linear = range []bool{false, true} {
 			r.benchmark = a
-			one, err := e.perform(context.Background(), r, nil)
+			one, err := performOne(e, r)
 			require.NoError(t, err)
 			r.benchmark = b
-			other, err := e.perform(context.Background(), r, nil)
+			other, err := performOne(e, r)
 			require.NoError(t, err)
 			require.Equal(t, one, other, "%s and %s", a, b)
 		}
@@ -270,7 +278,7 @@ func TestRhythm(t *testing.T) {
 	delayed := func(slots, credit, alltoalls int) int {
 		r := e.alltoall(world{nodes: 4, procs: 4}, velo.Static, slots, credit)
 		r.warmup, r.iterations = 0, alltoalls
-		s, err := e.perform(context.Background(), r, nil)
+		s, err := performOne(e, r)
 		require.NoError(t, err)
 		return int(s.flow.DelayedMessages)
 	}

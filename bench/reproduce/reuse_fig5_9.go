@@ -74,10 +74,10 @@ type reuse9 struct {
 	part  int    // of the bytes of a block; 0: all of them
 }
 
-var (
-	nodes4  = world{nodes: 4, procs: 1}
-	nodes16 = world{nodes: 4, procs: 4}
-)
+// nodes4 is a world of one rank per node, nodes16 one of four ranks per node.
+var nodes4 = world{nodes: 4, procs: 1}
+
+var nodes16 = world{nodes: 4, procs: 4}
 
 var reuse9Lines = []reuse9{
 	{what: ofBcast, world: nodes4}, {what: ofBcast, world: nodes16}, {what: ofScatter, world: nodes4}, {what: ofScatter, world: nodes16},
@@ -94,7 +94,7 @@ func (l reuse9) run(mode host.ReuseMode, n, times int) reuseRun {
 		return reuse5Run(mode, oneBuffer, n, times)
 	}
 	does := cmp.Or(l.does, l.what)
-	n /= or(l.part, 1)
+	n /= cmp.Or(l.part, 1)
 	return reuseRun{
 		world: l.world, mode: mode, bytes: n, arena: (l.world.ranks() + 2) * reuseStep(n, false), local: true,
 		body: func(x *reuseRank) (drivers.Time, error) { return x.fromOne(does, times) },
@@ -210,10 +210,9 @@ type tree struct {
 	parent   []int
 }
 
-var (
-	binomialOf4 = tree{[][]int{{2, 1}, nil, {3}, nil}, []int{-1, 0, 0, 2}}
-	chainOf4    = tree{[][]int{{1}, {2}, {3}, nil}, []int{-1, 0, 1, 2}}
-)
+var binomialOf4 = tree{[][]int{{2, 1}, nil, {3}, nil}, []int{-1, 0, 0, 2}}
+
+var chainOf4 = tree{[][]int{{1}, {2}, {3}, nil}, []int{-1, 0, 1, 2}}
 
 // passOn is a broadcast that ends for every rank when it has the message and has begun to pass it
 // on.

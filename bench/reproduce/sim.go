@@ -1,6 +1,7 @@
 package reproduce
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -38,16 +39,17 @@ func (w world) String() string {
 	return s
 }
 
-// The paper's machine, and what stands in for it. 16 processes share a NIC from
-// Medium on, as in the paper: then the NIC is the bottleneck, not the host.
-var (
-	cluster1024 = map[Scale]world{
-		Small: {nodes: 4, procs: 4}, Medium: {nodes: 4, procs: 16}, Large: {nodes: 16, procs: 16}, Full: {nodes: 64, procs: 16, dims: "4x4x4"},
-	}
-	cluster256 = map[Scale]world{
-		Small: {nodes: 4, procs: 2}, Medium: {nodes: 2, procs: 16}, Large: {nodes: 4, procs: 16}, Full: {nodes: 16, procs: 16},
-	}
-)
+// cluster1024 is the paper's machine at Full scale and what stands for it at the others. From Medium
+// on, 16 processes share a NIC as in the paper: then the NIC is the bottleneck, not the host.
+var cluster1024 = map[Scale]world{
+	Small: {nodes: 4, procs: 4}, Medium: {nodes: 4, procs: 16}, Large: {nodes: 16, procs: 16},
+	Full: {nodes: 64, procs: 16, dims: "4x4x4"},
+}
+
+// cluster256 is the same for the smaller of the paper's two machines.
+var cluster256 = map[Scale]world{
+	Small: {nodes: 4, procs: 2}, Medium: {nodes: 2, procs: 16}, Large: {nodes: 4, procs: 16}, Full: {nodes: 16, procs: 16},
+}
 
 // use notes a world for the report.
 func (e *Env) use(w world) world {
@@ -156,11 +158,11 @@ func (e *Env) on(w world, workload string) bench.Config {
 func (e *Env) config(r run) imb.Config {
 	c := imb.Default()
 	c.Run = e.on(r.world, "")
-	c.Run.Velo = velo.Config{Flow: r.flow, Slots: r.slots, CreditSlots: or(r.credit, 2), Piggyback: r.piggyback}
+	c.Run.Velo = velo.Config{Flow: r.flow, Slots: r.slots, CreditSlots: cmp.Or(r.credit, 2), Piggyback: r.piggyback}
 	c.Run.Local, c.Run.Threads = r.local, e.threads(r)
-	c.Benchmarks, c.Sizes = []string{r.benchmark}, []int{or(r.bytes, 2048)}
-	c.Procs = []int{or(r.active, r.ranks())}
-	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, or(r.rootShift, 1)
+	c.Benchmarks, c.Sizes = []string{r.benchmark}, []int{cmp.Or(r.bytes, 2048)}
+	c.Procs = []int{cmp.Or(r.active, r.ranks())}
+	c.Iterations, c.Warmup, c.RootShift = r.iterations, r.warmup, cmp.Or(r.rootShift, 1)
 	// The alltoalls that are measured by themselves begin together, as IMB has it:
 	// once ranks drift apart, an alltoall takes up to three times as long by itself.
 	c.Sync, c.Linear = r.linear || r.meet, r.linear
@@ -203,13 +205,6 @@ func (e *Env) share(nodes, runs int) int {
 		return 1
 	}
 	return max(1, e.Cores/max(1, runs))
-}
-
-func or(v, otherwise int) int {
-	if v != 0 {
-		return v
-	}
-	return otherwise
 }
 
 // sweep performs runs and gives their samples in the same order. Those that the journal has are

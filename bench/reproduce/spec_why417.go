@@ -9,8 +9,8 @@ import (
 var specReasons417 = []reason{
 	{claim: "BT waits less", changed: "faces are not exchanged", measure: instead("bt", "bt-sweeps", 0)},
 	{claim: "BT waits less", changed: "faces are sent by sends that block, which leave an RTR while a message of that rank is got", measure: instead("bt", "bt-send", 0)},
-	{asks: &btWaits, changed: "two faces are under way at a time, of two neighbours", before: besideSend("bt"), measure: thenBesideSend("bt-crossed")},
-	{asks: &btWaits, changed: "two faces are under way at a time, both of one neighbour", before: besideSend("bt"), measure: thenBesideSend("bt-pairs")},
+	{asks: btWaits, changed: "two faces are under way at a time, of two neighbours", before: besideSend("bt"), measure: thenBesideSend("bt-crossed")},
+	{asks: btWaits, changed: "two faces are under way at a time, both of one neighbour", before: besideSend("bt"), measure: thenBesideSend("bt-pairs")},
 	{claim: "LU waits hardly less", changed: "receives name their source", measure: instead("lu", "lu-named", 0)},
 	{claim: "LU waits hardly less", changed: "ranks have neighbours on all sides", measure: instead("lu", "lu-round", 0)},
 	{claim: "LU waits hardly less", changed: "every other rank comes two computations later", measure: instead("lu", "lu-late", 0)},
@@ -43,7 +43,7 @@ func instead(name, pattern string, bytes int) func(context.Context, *Env, *Table
 
 // btWaits is no claim of the paper: with all faces under way at a time ranks wait longer than where
 // sends block, also without speculation.
-var btWaits = claim{"BT waits no longer than with faces sent by sends that block, without speculation", "(not said)", func(t *Table) (string, bool) {
+var btWaits = &claim{"BT waits no longer than with faces sent by sends that block, without speculation", "(not said)", func(t *Table) (string, bool) {
 	v, w := of(t, "waits (µs)", "bt", speculateNot), of(t, "waits (µs)", "bt-send", speculateNot)
 	return fmt.Sprintf("%.0f µs, %.0f where sends block", v, w), v <= 1.1*w
 }}
