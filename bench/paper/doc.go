@@ -1,4 +1,4 @@
-// Package reproduce runs the experiments of the papers that nicloop builds on and
+// Package paper runs the experiments of the papers that nicloop builds on and
 // judges what the papers claim.
 //
 // # What it promises
@@ -13,4 +13,4 @@
 //     paper's size. The same [Env] gives the same report and the same files.
 //   - Runs without flow control, which overheads are relative to, have mailboxes
 //     so large that none was ever full; a run that cannot have them is an error.
-package reproduce
+package paper

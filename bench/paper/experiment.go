@@ -1,4 +1,4 @@
-package reproduce
+package paper
 
 import (
 	"cmp"
@@ -26,18 +26,18 @@ type Experiment struct {
 	PaperSize string
 	// Thinned is what the thin scales leave out, and what that hides.
 	Thinned string
-	measure func(ctx context.Context, e *Env) (*Table, error)
-	claims  []claim
-	reasons []reason
-	plot    func(t *Table) []*figure.Figure
+	Measure func(ctx context.Context, e *Env) (*Table, error)
+	Claims  []Claim
+	Reasons []Hypothesis
+	Plot    func(t *Table) []*figure.Figure
 }
 
-// A claim is one statement of a paper. judge looks at the rows alone; of what is not in them it has
+// A Claim is one statement of a paper. judge looks at the rows alone; of what is not in them it has
 // nothing to say.
-type claim struct {
-	text  string
-	paper string // its numbers
-	judge func(t *Table) (ours string, holds bool)
+type Claim struct {
+	Text  string
+	Paper string // its numbers
+	Judge func(t *Table) (ours string, holds bool)
 }
 
 // Scale says how large an experiment is.
@@ -55,8 +55,8 @@ const (
 // Scales lists them.
 func Scales() []Scale { return []Scale{Small, Medium, Large, Full} }
 
-// thin: only the points that decide the claims are run.
-func (s Scale) thin() bool { return s == Large || s == Full }
+// Thin: only the points that decide the claims are run.
+func (s Scale) Thin() bool { return s == Large || s == Full }
 
 // Env is where and how experiments run.
 type Env struct {
@@ -77,9 +77,9 @@ type Env struct {
 	Step     func(done, of int)
 	Building func(what string)
 
-	sizes   []string // worlds that were run, for the report
-	runs    int
-	packets uint64
+	Worlds      []string // worlds that were run, for the report
+	RunCount    int
+	PacketCount uint64
 }
 
 // A Verdict is a judged claim.
@@ -123,7 +123,7 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	if !slices.Contains(Machines(), env.Machine) {
 		return nil, fmt.Errorf("%w: machine %q: expected one of %q", drivers.ErrConfig, env.Machine, Machines())
 	}
-	t, err := x.measure(ctx, &env)
+	t, err := x.Measure(ctx, &env)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.IDs[0], err)
 	}
@@ -136,30 +136,30 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	rep := &Report{
 		Reasons: reasons,
 		IDs:     x.IDs, Title: x.Title, Paper: x.Paper, PaperSize: x.PaperSize, Scale: env.Scale,
-		ScaledDown: env.Scale != Full, Seed: env.Seed, Table: t, Claims: x.judge(t),
+		ScaledDown: env.Scale != Full, Seed: env.Seed, Table: t, Claims: x.Judge(t),
 	}
 	switch {
 	case x.Pure:
 		rep.ScaledDown = rep.ScaledDown && x.PaperSize != ""
 	case x.Engine != "":
-		rep.Engine, rep.Worlds, rep.Runs, rep.Packets = x.Engine, env.sizes, env.runs, env.packets
-		rep.ScaledDown = !env.Scale.thin() // both have the paper's network
+		rep.Engine, rep.Worlds, rep.Runs, rep.Packets = x.Engine, env.Worlds, env.RunCount, env.PacketCount
+		rep.ScaledDown = !env.Scale.Thin() // both have the paper's network
 	default:
-		rep.Device, rep.Worlds, rep.Runs, rep.Packets = env.Device, env.sizes, env.runs, env.packets
+		rep.Device, rep.Worlds, rep.Runs, rep.Packets = env.Device, env.Worlds, env.RunCount, env.PacketCount
 		rep.Machine = env.Machine
 	}
 	logrus.WithFields(logrus.Fields{"layer": "reproduce", "experiment": x.IDs[0], "scale": env.Scale, "runs": rep.Runs, "rows": len(t.Rows)}).Debug("experiment measured")
-	if env.Scale.thin() && (x.Engine == "" || env.Scale == Large) {
+	if env.Scale.Thin() && (x.Engine == "" || env.Scale == Large) {
 		rep.Thinned = x.Thinned
 	}
-	if x.plot != nil {
-		rep.figures = x.plot(t)
+	if x.Plot != nil {
+		rep.figures = x.Plot(t)
 	}
 	return rep, nil
 }
 
-func (x *Experiment) judge(t *Table) (list []Verdict) {
-	for _, c := range x.claims {
+func (x *Experiment) Judge(t *Table) (list []Verdict) {
+	for _, c := range x.Claims {
 		if v := c.verdict(t); v.Ours != "" { // this scale leaves it out
 			list = append(list, v)
 		}
@@ -167,9 +167,9 @@ func (x *Experiment) judge(t *Table) (list []Verdict) {
 	return list
 }
 
-// each calls f for 0 to n-1, as many at a time as there are jobs. Results go to
+// Each calls f for 0 to n-1, as many at a time as there are jobs. Results go to
 // rows of their own, so that their order does not depend on it.
-func (e *Env) each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+func (e *Env) Each(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
 	g, ctx := errgroup.WithContext(ctx)
 	g.SetLimit(max(e.Jobs, 1))
 	for i := range n {
@@ -183,8 +183,8 @@ func (e *Env) each(ctx context.Context, n int, f func(ctx context.Context, i int
 	return g.Wait()
 }
 
-// list writes values as people do.
-func list[T any](values []T, format string) string {
+// Join writes values as people do.
+func Join[T any](values []T, format string) string {
 	parts := make([]string, len(values))
 	for i, v := range values {
 		parts[i] = fmt.Sprintf(format, v)

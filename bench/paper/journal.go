@@ -1,4 +1,4 @@
-package reproduce
+package paper
 
 import (
 	"crypto/sha256"
@@ -24,7 +24,7 @@ type Journal struct {
 	program string
 	mu      sync.Mutex
 	file    *journal.File
-	known   map[string]sample
+	known   map[string]Sample
 	points  map[string]*load.Point
 	values  map[string]json.RawMessage // of experiments with samples of their own
 	foreign int                        // runs that another program has left
@@ -47,7 +47,7 @@ func OpenJournal(name string, resume bool) (*Journal, error) {
 	if err != nil {
 		return nil, err
 	}
-	j := &Journal{known: map[string]sample{}, points: map[string]*load.Point{}, values: map[string]json.RawMessage{}}
+	j := &Journal{known: map[string]Sample{}, points: map[string]*load.Point{}, values: map[string]json.RawMessage{}}
 	if j.program, err = digest(program); err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (j *Journal) take(b []byte) error {
 	case e.Value != nil:
 		j.values[e.Run] = e.Value
 	default:
-		j.known[e.Run] = sample{time: e.Time, slots: e.Slots, flow: e.Flow}
+		j.known[e.Run] = Sample{Time: e.Time, slots: e.Slots, Flow: e.Flow}
 	}
 	return nil
 }
@@ -87,9 +87,9 @@ func (j *Journal) Runs() (known, foreign int) {
 }
 
 // get gives what a run has measured, if that is known. No journal knows nothing.
-func (j *Journal) get(key string) (sample, bool) {
+func (j *Journal) get(key string) (Sample, bool) {
 	if j == nil {
-		return sample{}, false
+		return Sample{}, false
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
@@ -97,18 +97,18 @@ func (j *Journal) get(key string) (sample, bool) {
 	return s, ok
 }
 
-func (j *Journal) put(key string, s sample) error {
+func (j *Journal) put(key string, s Sample) error {
 	if j == nil {
 		return nil
 	}
 	j.mu.Lock()
 	defer j.mu.Unlock()
 	j.known[key] = s
-	return j.file.Append(entry{Program: j.program, Run: key, Time: s.time, Slots: s.slots, Flow: s.flow})
+	return j.file.Append(entry{Program: j.program, Run: key, Time: s.Time, Slots: s.slots, Flow: s.Flow})
 }
 
-// point is get for experiments without a device.
-func (j *Journal) point(key string) (*load.Point, bool) {
+// Point is get for experiments without a device.
+func (j *Journal) Point(key string) (*load.Point, bool) {
 	if j == nil {
 		return nil, false
 	}
@@ -118,7 +118,7 @@ func (j *Journal) point(key string) (*load.Point, bool) {
 	return p, ok
 }
 
-func (j *Journal) putPoint(key string, p *load.Point) error {
+func (j *Journal) PutPoint(key string, p *load.Point) error {
 	if j == nil {
 		return nil
 	}
@@ -128,8 +128,8 @@ func (j *Journal) putPoint(key string, p *load.Point) error {
 	return j.file.Append(entry{Program: j.program, Run: key, Point: p})
 }
 
-// value reads what a run has measured into v, if that is known.
-func (j *Journal) value(key string, v any) (known bool, err error) {
+// Value reads what a run has measured into v, if that is known.
+func (j *Journal) Value(key string, v any) (known bool, err error) {
 	if j == nil {
 		return false, nil
 	}
@@ -142,7 +142,7 @@ func (j *Journal) value(key string, v any) (known bool, err error) {
 	return known, err
 }
 
-func (j *Journal) putValue(key string, v any) error {
+func (j *Journal) PutValue(key string, v any) error {
 	if j == nil {
 		return nil
 	}
@@ -157,18 +157,18 @@ func (j *Journal) putValue(key string, v any) error {
 }
 
 // keys name runs by all that their results depend on.
-func (j *Journal) keys(e *Env, runs []run) ([]string, error) {
+func (j *Journal) keys(e *Env, runs []Run) ([]string, error) {
 	list := make([]string, len(runs))
 	for i, r := range runs {
 		var err error
-		if list[i], err = j.key(e, r); err != nil {
+		if list[i], err = j.Key(e, r); err != nil {
 			return nil, err
 		}
 	}
 	return list, nil
 }
 
-func (j *Journal) key(e *Env, r any) (string, error) {
+func (j *Journal) Key(e *Env, r any) (string, error) {
 	if j == nil {
 		return "", nil
 	}

@@ -1,4 +1,4 @@
-package reproduce
+package paper
 
 import (
 	"context"
@@ -7,20 +7,19 @@ import (
 	"path/filepath"
 	"testing"
 
-	"github.com/stretchr/testify/require"
-
 	"github.com/nicloop/nicloop/velo"
+	"github.com/stretchr/testify/require"
 )
 
 // A sweep that is cut short at any run, or within a line of the journal, and taken up again gives
 // what one gives that was not, and measures no run twice.
 func TestJournal(t *testing.T) {
-	var runs []run
+	var runs []Run
 	e := &Env{Device: "model:", Scale: Small, Seed: 1}
 	for _, slots := range []int{10, 16, 30} {
-		runs = append(runs, e.alltoall(world{nodes: 2, procs: 2}, velo.Static, slots, 2))
+		runs = append(runs, e.Alltoall(World{Nodes: 2, Procs: 2}, velo.Static, slots, 2))
 	}
-	want, refs, err := e.compare(context.Background(), runs)
+	want, refs, err := e.Compare(context.Background(), runs)
 	require.NoError(t, err)
 	const all = 4 // three and their reference
 
@@ -42,7 +41,7 @@ func TestJournal(t *testing.T) {
 				cancel(errors.New("cut short"))
 			}
 		}
-		got, gotRefs, err := e.compare(ctx, runs)
+		got, gotRefs, err := e.Compare(ctx, runs)
 		if err == nil {
 			require.Equal(t, want, got)
 			require.Equal(t, refs, gotRefs)
@@ -66,30 +65,6 @@ func TestJournal(t *testing.T) {
 	require.Zero(t, done)
 }
 
-// Runs with samples of their own are taken from the journal, too, and give the same.
-func TestJournalOfValues(t *testing.T) {
-	name := filepath.Join(t.TempDir(), "runs.jsonl")
-	var runs []adaptRun
-	for _, setting := range []string{adaptDefault, adaptDynamic} {
-		runs = append(runs, adaptRun{world: world{nodes: 2, procs: 1}, workload: "stencil", setting: setting, bytes: 8192, steps: 2, warmup: 4})
-	}
-	var first []adaptSample
-	for _, had := range []int{0, 2} {
-		j, err := OpenJournal(name, true)
-		require.NoError(t, err)
-		e := &Env{Device: "ideal:", Scale: Small, Seed: 1, Jobs: 1, Journal: j, Plan: func(left, known int, _ float64) {
-			require.Equal(t, []int{2 - had, had}, []int{left, known})
-		}}
-		got, err := e.adaptSweep(context.Background(), runs)
-		require.NoError(t, err)
-		if had == 0 {
-			first = got
-		}
-		require.Equal(t, first, got)
-		require.NoError(t, j.Close())
-	}
-}
-
 // What a result depends on makes a run another one.
 func TestJournalKeys(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.jsonl")
@@ -98,20 +73,20 @@ func TestJournalKeys(t *testing.T) {
 	require.NoError(t, err)
 	defer j.Close()
 	e := &Env{Device: "model:", Scale: Small, Seed: 1}
-	r := e.alltoall(world{nodes: 2, procs: 2}, velo.Static, 10, 2)
+	r := e.Alltoall(World{Nodes: 2, Procs: 2}, velo.Static, 10, 2)
 	other := r
-	other.hosts = []int{0, 1}
+	other.Hosts = []int{0, 1}
 	seen := map[string]bool{}
 	for i, c := range []struct {
 		device, params string
 		seed           int64
-		r              run
+		r              Run
 	}{
 		{"model:", "", 1, r}, {"model:", "", 2, r}, {"model:", "", 1, other}, {"model:?torus=1", "", 1, r},
 		{"model:?params=" + params, "a", 1, r}, {"model:?params=" + params, "b", 1, r},
 	} {
 		require.NoError(t, os.WriteFile(params, []byte(c.params), 0o600))
-		keys, err := j.keys(&Env{Device: c.device, Scale: Small, Seed: c.seed}, []run{c.r})
+		keys, err := j.keys(&Env{Device: c.device, Scale: Small, Seed: c.seed}, []Run{c.r})
 		require.NoError(t, err)
 		require.False(t, seen[keys[0]], "%d: %s", i, keys[0])
 		seen[keys[0]] = true

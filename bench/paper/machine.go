@@ -1,6 +1,8 @@
-package reproduce
+package paper
 
-import "github.com/nicloop/nicloop/drivers"
+import (
+	"github.com/nicloop/nicloop/drivers"
+)
 
 // Machine is what the experiments on a device are measured on.
 type Machine string

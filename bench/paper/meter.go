@@ -1,4 +1,4 @@
-package reproduce
+package paper
 
 import (
 	"cmp"
@@ -8,12 +8,12 @@ import (
 )
 
 // packets is roughly how many data packets a run sends.
-func (r run) packets() float64 {
-	n := imb.IterationPackets(r.benchmark, cmp.Or(r.active, r.ranks()), cmp.Or(r.bytes, 2048))
-	if r.pairs {
-		n *= r.procs
+func (r Run) packets() float64 {
+	n := imb.IterationPackets(r.Benchmark, cmp.Or(r.Active, r.Ranks()), cmp.Or(r.Bytes, 2048))
+	if r.Pairs {
+		n *= r.Procs
 	}
-	return float64(n * (r.warmup + r.iterations))
+	return float64(n * (r.Warmup + r.Iterations))
 }
 
 // A meter shows how far several runs are that go on at a time, by packets: some
@@ -25,11 +25,11 @@ type meter struct {
 	all  float64
 }
 
-// permille: a run is shown in so many parts of the whole.
-const permille = 1000
+// Permille: a run is shown in so many parts of the whole.
+const Permille = 1000
 
 // newMeter is for those of runs that are left to do.
-func newMeter(e *Env, runs []run, left []int) *meter {
+func newMeter(e *Env, runs []Run, left []int) *meter {
 	m := &meter{e: e}
 	for _, i := range left {
 		m.all += runs[i].packets()
@@ -45,7 +45,7 @@ func newMeter(e *Env, runs []run, left []int) *meter {
 
 // of is the step function of one run. A run that starts again, with larger
 // mailboxes, counts only for what it has not done before.
-func (m *meter) of(r run) func(done, of int) {
+func (m *meter) of(r Run) func(done, of int) {
 	counted := 0.0
 	return func(done, of int) {
 		if now := r.packets() * float64(done) / float64(of); now > counted {
@@ -60,6 +60,6 @@ func (m *meter) add(packets float64) {
 	defer m.mu.Unlock()
 	m.done += packets
 	if m.e.Step != nil {
-		m.e.Step(int(permille*m.done/m.all), permille)
+		m.e.Step(int(Permille*m.done/m.all), Permille)
 	}
 }

@@ -1,4 +1,4 @@
-package reproduce
+package paper
 
 import (
 	"fmt"

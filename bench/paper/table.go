@@ -1,4 +1,4 @@
-package reproduce
+package paper
 
 import (
 	"fmt"
@@ -14,15 +14,15 @@ type Table struct {
 	Rows    [][]any  `json:"rows"`
 }
 
-// add appends a row.
-func (t *Table) add(cells ...any) {
+// Add appends a row.
+func (t *Table) Add(cells ...any) {
 	if len(cells) != len(t.Columns) {
 		panic(fmt.Sprintf("reproduce: a row of %d cells, expected %d: %v", len(cells), len(t.Columns), t.Columns))
 	}
 	t.Rows = append(t.Rows, cells)
 }
 
-func (t *Table) column(name string) int {
+func (t *Table) Column(name string) int {
 	i := slices.Index(t.Columns, name)
 	if i < 0 {
 		panic(fmt.Sprintf("reproduce: no column %q, expected one of %v", name, t.Columns))
@@ -30,13 +30,13 @@ func (t *Table) column(name string) int {
 	return i
 }
 
-// where gives the rows whose cells equal the values: name, value, name, value, …
-func (t *Table) where(conditions ...any) *Table {
+// Where gives the rows whose cells equal the values: name, value, name, value, …
+func (t *Table) Where(conditions ...any) *Table {
 	sub := &Table{Columns: t.Columns}
 	for _, row := range t.Rows {
 		ok := true
 		for i := 0; i < len(conditions); i += 2 {
-			ok = ok && row[t.column(conditions[i].(string))] == conditions[i+1]
+			ok = ok && row[t.Column(conditions[i].(string))] == conditions[i+1]
 		}
 		if ok {
 			sub.Rows = append(sub.Rows, row)
@@ -45,42 +45,42 @@ func (t *Table) where(conditions ...any) *Table {
 	return sub
 }
 
-// keep gives the rows for which f holds.
-func (t *Table) keep(name string, f func(float64) bool) *Table {
+// Keep gives the rows for which f holds.
+func (t *Table) Keep(name string, f func(float64) bool) *Table {
 	sub := &Table{Columns: t.Columns}
 	for _, row := range t.Rows {
-		if f(number(row[t.column(name)])) {
+		if f(Number(row[t.Column(name)])) {
 			sub.Rows = append(sub.Rows, row)
 		}
 	}
 	return sub
 }
 
-// values gives a column as numbers.
-func (t *Table) values(name string) []float64 {
-	c := t.column(name)
+// Values gives a column as numbers.
+func (t *Table) Values(name string) []float64 {
+	c := t.Column(name)
 	list := make([]float64, len(t.Rows))
 	for i, row := range t.Rows {
-		list[i] = number(row[c])
+		list[i] = Number(row[c])
 	}
 	return list
 }
 
-// only gives the single value of a column in the rows that meet the conditions.
-func (t *Table) only(name string, conditions ...any) float64 {
-	v := t.where(conditions...).values(name)
+// Only gives the single value of a column in the rows that meet the conditions.
+func (t *Table) Only(name string, conditions ...any) float64 {
+	v := t.Where(conditions...).Values(name)
 	if len(v) != 1 {
 		panic(fmt.Sprintf("reproduce: %d rows with %v, expected one", len(v), conditions))
 	}
 	return v[0]
 }
 
-// distinct gives the different values of a column, in the order of the rows.
-func distinct[T any](t *Table, name string) []T {
+// Distinct gives the different values of a column, in the order of the rows.
+func Distinct[T any](t *Table, name string) []T {
 	var list []T
 	seen := map[any]bool{}
 	for _, row := range t.Rows {
-		if v := row[t.column(name)]; !seen[v] {
+		if v := row[t.Column(name)]; !seen[v] {
 			seen[v] = true
 			list = append(list, v.(T))
 		}
@@ -88,9 +88,9 @@ func distinct[T any](t *Table, name string) []T {
 	return list
 }
 
-// points are two columns as a series.
-func (t *Table) points(x, y string) []figure.Point {
-	xs, ys := t.values(x), t.values(y)
+// Points are two columns as a series.
+func (t *Table) Points(x, y string) []figure.Point {
+	xs, ys := t.Values(x), t.Values(y)
 	list := make([]figure.Point, len(xs))
 	for i := range xs {
 		list[i] = figure.Point{X: xs[i], Y: ys[i]}
@@ -98,7 +98,7 @@ func (t *Table) points(x, y string) []figure.Point {
 	return list
 }
 
-func number(cell any) float64 {
+func Number(cell any) float64 {
 	switch v := cell.(type) {
 	case int:
 		return float64(v)
@@ -108,8 +108,8 @@ func number(cell any) float64 {
 	panic(fmt.Sprintf("reproduce: cell %v is no number", cell))
 }
 
-// text is a cell as people and CSV files see it.
-func text(cell any) string {
+// FormatCell is a cell as people and CSV files see it.
+func FormatCell(cell any) string {
 	if v, ok := cell.(float64); ok {
 		return strconv.FormatFloat(v, 'f', -1, 64)
 	}
@@ -121,13 +121,13 @@ func (t *Table) strings() [][]string {
 	rows := make([][]string, len(t.Rows))
 	for i, row := range t.Rows {
 		for _, cell := range row {
-			rows[i] = append(rows[i], text(cell))
+			rows[i] = append(rows[i], FormatCell(cell))
 		}
 	}
 	return rows
 }
 
-func mean(list []float64) float64 {
+func Mean(list []float64) float64 {
 	if len(list) == 0 {
 		return 0
 	}

@@ -1,4 +1,4 @@
-package reproduce
+package paper
 
 import (
 	"context"
@@ -6,21 +6,21 @@ import (
 	"io"
 )
 
-// A reason is an experiment about a verdict: what is thought to be its cause is changed and nothing
+// A Hypothesis is an experiment about a verdict: what is thought to be its cause is changed and nothing
 // else, and the same is judged again.
-type reason struct {
-	// claim is the text of the one whose verdict it is about, or that of asks.
-	claim string
-	// asks is a question that is not the paper's, which the change answers; nil: the experiment's
+type Hypothesis struct {
+	// Claim is the text of the one whose verdict it is about, or that of asks.
+	Claim string
+	// Asks is a question that is not the paper's, which the change answers; nil: the experiment's
 	// claim is judged.
-	asks    *claim
-	changed string
-	// machine on which there is a verdict to explain; empty: any.
-	machine Machine
-	// before gives the table that asks is judged by without the change; nil: the experiment's.
-	before func(ctx context.Context, e *Env) (*Table, error)
-	// measure gives the table with the change. was is the experiment's.
-	measure func(ctx context.Context, e *Env, was *Table) (*Table, error)
+	Asks    *Claim
+	Changed string
+	// Machine on which there is a verdict to explain; empty: any.
+	Machine Machine
+	// Before gives the table that asks is judged by without the change; nil: the experiment's.
+	Before func(ctx context.Context, e *Env) (*Table, error)
+	// Measure gives the table with the change. was is the experiment's.
+	Measure func(ctx context.Context, e *Env, was *Table) (*Table, error)
 }
 
 // A Reason is one that was tried.
@@ -46,41 +46,41 @@ func (r Reason) Word() string {
 
 // why tries the reasons of an experiment, one after the other.
 func (x *Experiment) why(ctx context.Context, e *Env, was *Table) (list []Reason, err error) {
-	for _, r := range x.reasons {
-		if r.machine != "" && r.machine != e.Machine {
+	for _, r := range x.Reasons {
+		if r.Machine != "" && r.Machine != e.Machine {
 			continue
 		}
-		c := r.asks
+		c := r.Asks
 		if c == nil {
-			c = x.claimOf(r.claim)
+			c = x.claimOf(r.Claim)
 		}
 		before := was
-		if r.before != nil {
-			if before, err = r.before(ctx, e); err != nil {
-				return nil, fmt.Errorf("%s: %w", r.changed, err)
+		if r.Before != nil {
+			if before, err = r.Before(ctx, e); err != nil {
+				return nil, fmt.Errorf("%s: %w", r.Changed, err)
 			}
 		}
-		after, err := r.measure(ctx, e, was)
+		after, err := r.Measure(ctx, e, was)
 		if err != nil {
-			return nil, fmt.Errorf("%s: %w", r.changed, err)
+			return nil, fmt.Errorf("%s: %w", r.Changed, err)
 		}
-		list = append(list, Reason{c.text, r.changed, c.verdict(before), c.verdict(after), after})
+		list = append(list, Reason{c.Text, r.Changed, c.verdict(before), c.verdict(after), after})
 	}
 	return list, nil
 }
 
-func (x *Experiment) claimOf(text string) *claim {
-	for i := range x.claims {
-		if x.claims[i].text == text {
-			return &x.claims[i]
+func (x *Experiment) claimOf(text string) *Claim {
+	for i := range x.Claims {
+		if x.Claims[i].Text == text {
+			return &x.Claims[i]
 		}
 	}
 	panic(fmt.Sprintf("reproduce: %s claims no %q", x.IDs[0], text))
 }
 
-func (c *claim) verdict(t *Table) Verdict {
-	ours, holds := c.judge(t)
-	return Verdict{Claim: c.text, Paper: c.paper, Ours: ours, Holds: holds}
+func (c *Claim) verdict(t *Table) Verdict {
+	ours, holds := c.Judge(t)
+	return Verdict{Claim: c.Text, Paper: c.Paper, Ours: ours, Holds: holds}
 }
 
 func (rep *Report) printReasons(w io.Writer) {
@@ -93,13 +93,3 @@ func (rep *Report) printReasons(w io.Writer) {
 			r.Word(), r.Claim, r.Changed, r.Before.Word(), r.Before.Ours, r.After.Word(), r.After.Ours)
 	}
 }
-
-// What reasons of several experiments change.
-const (
-	bookkeepingIsFree = "bookkeeping of credits takes a core no time"
-	haveSettled       = "ten times the repetitions before those that are timed, so that quotas have settled"
-)
-
-func free(r *run)           { r.free = true }
-func settled(r *run)        { r.warmup *= 10 }
-func freeAndSettled(r *run) { free(r); settled(r) }

@@ -1,3 +1,4 @@
+// Package reproduce lists the experiments of all papers; package paper runs and judges them.
 package reproduce
 
 import (
@@ -5,45 +6,23 @@ import (
 	"path"
 	"slices"
 
+	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/adapt"
+	"github.com/nicloop/nicloop/bench/paper/fc"
+	"github.com/nicloop/nicloop/bench/paper/rdrp"
+	"github.com/nicloop/nicloop/bench/paper/reuse"
+	"github.com/nicloop/nicloop/bench/paper/spec"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
 // All returns the experiments of all papers.
-func All() []*Experiment {
-	return slices.Concat(fcExperiments(), rdrpExperiments(), specExperiments(), reuseExperiments(), adaptExperiments())
-}
-
-// fcExperiments returns the experiments in the order of the paper.
-func fcExperiments() []*Experiment {
-	return []*Experiment{
-		fcReferences, fcTable1, fcFig4, fcFig6, fcTable2, fcFig9, fcFig10, fcFig14, fcFig16, fcFig18, fcFig19, fcFig20,
-		fcFig24, fcTable3,
-	}
-}
-
-// rdrpExperiments returns the experiments in the order of the paper.
-func rdrpExperiments() []*Experiment {
-	return []*Experiment{rdrpFig1, rdrpFig4, rdrpFig5, rdrpBounds}
-}
-
-// specExperiments returns the experiments in the order of the paper.
-func specExperiments() []*Experiment {
-	return []*Experiment{specFig3, specFig4, specFig414, specFig416, specFig417, specFig419}
-}
-
-// reuseExperiments returns the experiments in the order of the paper.
-func reuseExperiments() []*Experiment {
-	return []*Experiment{reuseFig5, reuseFig6, reuseFig7, reuseFig8, reuseFig9, reuseTable}
-}
-
-// adaptExperiments returns the experiments in the order of the paper.
-func adaptExperiments() []*Experiment {
-	return []*Experiment{adaptFig1, adaptFig2, adaptFig8, adaptFig9, adaptFig10}
+func All() []*paper.Experiment {
+	return slices.Concat(fc.Experiments(), rdrp.Experiments(), spec.Experiments(), reuse.Experiments(), adapt.Experiments())
 }
 
 // Find returns the experiments whose IDs match the patterns, in the order of All.
-func Find(patterns []string) (list []*Experiment, err error) {
+func Find(patterns []string) (list []*paper.Experiment, err error) {
 	all := All()
 	picked := make([]bool, len(all))
 	for _, p := range patterns {
@@ -70,7 +49,7 @@ func Find(patterns []string) (list []*Experiment, err error) {
 	return list, nil
 }
 
-func ids(all []*Experiment) (list []string) {
+func ids(all []*paper.Experiment) (list []string) {
 	for _, x := range all {
 		list = append(list, x.IDs...)
 	}

@@ -12,7 +12,7 @@ import (
 	"github.com/nicloop/nicloop/bench/bisect"
 	"github.com/nicloop/nicloop/bench/bridgebench"
 	"github.com/nicloop/nicloop/bench/imb"
-	"github.com/nicloop/nicloop/bench/reproduce"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/bench/sweep"
 	"github.com/nicloop/nicloop/bench/tune"
@@ -48,7 +48,7 @@ var documents = []document{
 	{"calibration", []string{"calibrate"}, "The measured parameters of the blocks and those of the model. `--write` writes a file for `model:?params=`.", (*calibration)(nil)},
 	{"fabric", []string{"fabric"}, "Latency and throughput of a network under synthetic traffic.", (*fabricReport)(nil)},
 	{"imb", []string{"imb"}, "Tables of the Intel MPI Benchmarks.", (*imb.Report)(nil)},
-	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*reproduce.Report)(nil)},
+	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*paper.Report)(nil)},
 	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold", "check portals"}, "The results of the model checks.", (*explorations)(nil)},
 	{"bridge", []string{"bench bridge"}, "The cost of a crossing of the bridge.", (*bridgebench.Report)(nil)},
 	{"collectives", []string{"bench collectives"}, "The measurements of every algorithm of the collectives.", (*tune.Report)(nil)},

@@ -11,6 +11,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/bench/reproduce"
 	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/spf13/cobra"
@@ -54,8 +55,8 @@ same program continues from there.`,
 	fs.SortFlags = false
 	fs.BoolVar(&f.list, "list", false, "list the experiments")
 	fs.StringVar(&f.env.Device, "device", defaultReproduce, "device to run on (see nicloop device list)")
-	fs.StringVar(&f.scale, "scale", string(reproduce.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
-	fs.StringVar(&f.machine, "machine", string(reproduce.OurMachine), "nicloop, paper (memory that accepts mailbox slots as slowly as the FC paper's reference requires), or both, side by side")
+	fs.StringVar(&f.scale, "scale", string(paper.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
+	fs.StringVar(&f.machine, "machine", string(paper.OurMachine), "nicloop, paper (memory that accepts mailbox slots as slowly as the FC paper's reference requires), or both, side by side")
 	fs.Int64Var(&f.env.Seed, "seed", 1, "seed of message contents")
 	fs.BoolVar(&f.env.Why, "why", false, "also test possible reasons of verdicts: change one at a time and judge again")
 	fs.IntVarP(&f.env.Jobs, "jobs", "j", 0, "number of concurrent runs (default: number of cores, at most 2; 1 at scale paper, where each may need 9 GB)")
@@ -71,7 +72,7 @@ same program continues from there.`,
 const defaultReproduce = "model:"
 
 type reproduceFlags struct {
-	env                       reproduce.Env
+	env                       paper.Env
 	scale, machine, out       string
 	list, force, resume, json bool
 }
@@ -87,7 +88,7 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 	if err != nil {
 		return err
 	}
-	f.env.Scale = reproduce.Scale(f.scale)
+	f.env.Scale = paper.Scale(f.scale)
 	machines, err := machinesOf(f.machine)
 	if err != nil {
 		return err
@@ -111,14 +112,14 @@ func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
 // bothMachines is the value of --machine that runs experiments with a device twice.
 const bothMachines = "both"
 
-func machinesOf(name string) ([]reproduce.Machine, error) {
+func machinesOf(name string) ([]paper.Machine, error) {
 	if name == bothMachines {
-		return reproduce.Machines(), nil
+		return paper.Machines(), nil
 	}
 	known := []string{bothMachines}
-	for _, m := range reproduce.Machines() {
+	for _, m := range paper.Machines() {
 		if string(m) == name {
-			return []reproduce.Machine{m}, nil
+			return []paper.Machine{m}, nil
 		}
 		known = append(known, string(m))
 	}
@@ -126,7 +127,7 @@ func machinesOf(name string) ([]reproduce.Machine, error) {
 }
 
 // machinesFor returns the machines for which the results of an experiment differ.
-func machinesFor(x *reproduce.Experiment, machines []reproduce.Machine) []reproduce.Machine {
+func machinesFor(x *paper.Experiment, machines []paper.Machine) []paper.Machine {
 	if x.Pure || x.Engine != "" {
 		return machines[:1]
 	}
@@ -134,9 +135,9 @@ func machinesFor(x *reproduce.Experiment, machines []reproduce.Machine) []reprod
 }
 
 // on runs an experiment on each machine.
-func (f *reproduceFlags) on(cmd *cobra.Command, x *reproduce.Experiment, machines []reproduce.Machine) error {
+func (f *reproduceFlags) on(cmd *cobra.Command, x *paper.Experiment, machines []paper.Machine) error {
 	machines = machinesFor(x, machines)
-	var reports []*reproduce.Report
+	var reports []*paper.Report
 	for _, m := range machines {
 		env := f.env
 		env.Machine = m
@@ -171,7 +172,7 @@ func (f *reproduceFlags) journaled(cmd *cobra.Command, all func() error) error {
 		return all()
 	}
 	name, errOut := f.journal(), cmd.ErrOrStderr()
-	j, err := reproduce.OpenJournal(name, f.resume)
+	j, err := paper.OpenJournal(name, f.resume)
 	if err != nil {
 		return usageError{err}
 	}
@@ -194,7 +195,7 @@ func (f *reproduceFlags) journal() string { return filepath.Join(f.out, "runs.js
 func (f *reproduceFlags) jobs(given bool) error {
 	f.env.Cores = runtime.NumCPU()
 	switch {
-	case !given && f.env.Scale == reproduce.Full:
+	case !given && f.env.Scale == paper.Full:
 		f.env.Jobs = 1
 	case !given:
 		f.env.Jobs = min(2, runtime.NumCPU())
@@ -206,7 +207,7 @@ func (f *reproduceFlags) jobs(given bool) error {
 
 // prepare makes the directory and refuses, before anything runs, to overwrite the files of another
 // run.
-func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment, machines []reproduce.Machine) error {
+func (f *reproduceFlags) prepare(experiments []*paper.Experiment, machines []paper.Machine) error {
 	switch {
 	case f.out == "" && f.resume:
 		return usageError{errors.New("--resume needs the --out of the interrupted command")}
@@ -232,7 +233,7 @@ func (f *reproduceFlags) prepare(experiments []*reproduce.Experiment, machines [
 	return nil
 }
 
-func (f *reproduceFlags) one(cmd *cobra.Command, x *reproduce.Experiment, env reproduce.Env) (*reproduce.Report, error) {
+func (f *reproduceFlags) one(cmd *cobra.Command, x *paper.Experiment, env paper.Env) (*paper.Report, error) {
 	bar := newBar(cmd.ErrOrStderr(), x.IDs[0])
 	env.Step, env.Building = bar.set, bar.describe
 	env.Plan = func(runs, known int, packets float64) {

@@ -1,4 +1,4 @@
-package reproduce
+package adapt
 
 import (
 	"context"
@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -32,7 +33,7 @@ const noCopies = -1
 
 // An adaptRun is one exchange by one setting.
 type adaptRun struct {
-	world
+	paper.World
 	workload string
 	setting  string
 	bytes    int
@@ -43,8 +44,8 @@ type adaptRun struct {
 	hurry    int // the part of the usual computation; 0: all
 }
 
-func (e *Env) adaptConfig(r adaptRun) bench.Config {
-	c := e.on(r.world, r.workload)
+func adaptConfig(e *paper.Env, r adaptRun) bench.Config {
+	c := e.BaseConfig(r.World, r.workload)
 	c.Sizes, c.Iterations, c.Warmup = []int{r.bytes}, r.steps, r.warmup
 	c.Velo.Slots = 16 // enough for the handshakes; what matters is RMA
 	switch r.copies {
@@ -59,7 +60,7 @@ func (e *Env) adaptConfig(r adaptRun) bench.Config {
 		c.Rendezvous = host.RPUT
 	}
 	if r.hurry > 0 {
-		c.Compute = bench.StepComputation(r.workload, r.ranks(), r.bytes) / drivers.Time(r.hurry)
+		c.Compute = bench.StepComputation(r.workload, r.Ranks(), r.bytes) / drivers.Time(r.hurry)
 	}
 	return c
 }
@@ -69,7 +70,7 @@ func (e *Env) adaptConfig(r adaptRun) bench.Config {
 func (r adaptRun) thresholds() *bench.Thresholds {
 	t := bench.DefaultThresholds()
 	longest := max(r.manual, 2*r.bytes+adaptOffset) + 64
-	t.Buffers = min(2*r.ranks()*longest, 64<<20)
+	t.Buffers = min(2*r.Ranks()*longest, 64<<20)
 	switch {
 	case r.setting == adaptDefault || r.setting == adaptPuts:
 		return nil
@@ -102,7 +103,7 @@ func (s adaptSample) buffers() float64 {
 
 // adaptSweep performs runs, several at a time, and shows how far they are together. Those that the
 // journal has are not performed again.
-func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, error) {
+func adaptSweep(e *paper.Env, ctx context.Context, runs []adaptRun) ([]adaptSample, error) {
 	var mu sync.Mutex
 	shares := make([]float64, len(runs))
 	tell := func(i int, share float64) {
@@ -114,7 +115,7 @@ func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, e
 			sum += s
 		}
 		if e.Step != nil {
-			e.Step(int(permille*sum/float64(len(runs))), permille)
+			e.Step(int(paper.Permille*sum/float64(len(runs))), paper.Permille)
 		}
 	}
 	samples := make([]adaptSample, len(runs))
@@ -122,10 +123,10 @@ func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, e
 	var left []int
 	for i, r := range runs {
 		var err error
-		if keys[i], err = e.Journal.key(e, r); err != nil {
+		if keys[i], err = e.Journal.Key(e, r); err != nil {
 			return nil, err
 		}
-		known, err := e.Journal.value(keys[i], &samples[i])
+		known, err := e.Journal.Value(keys[i], &samples[i])
 		if err != nil {
 			return nil, err
 		}
@@ -137,23 +138,23 @@ func (e *Env) adaptSweep(ctx context.Context, runs []adaptRun) ([]adaptSample, e
 	if e.Plan != nil {
 		e.Plan(len(left), len(runs)-len(left), 0)
 	}
-	err := e.each(ctx, len(left), func(ctx context.Context, n int) error {
+	err := e.Each(ctx, len(left), func(ctx context.Context, n int) error {
 		i := left[n]
-		c := e.adaptConfig(runs[i])
+		c := adaptConfig(e, runs[i])
 		c.Step = func(done, of int) { tell(i, float64(done)/float64(of)) }
 		res, err := bench.Run(ctx, c)
 		if err != nil {
-			return fmt.Errorf("%s of %d bytes on %v, %s: %w", runs[i].workload, runs[i].bytes, runs[i].world, runs[i].setting, err)
+			return fmt.Errorf("%s of %d bytes on %v, %s: %w", runs[i].workload, runs[i].bytes, runs[i].World, runs[i].setting, err)
 		}
 		row := res.Rows[0]
 		samples[i] = adaptSample{Exchange: row.Exchange, Elapsed: float64(row.Elapsed) / 1e9, Eager: row.Eager, Packets: row.Flow.DataPackets + row.Flow.CreditPackets}
-		return e.Journal.putValue(keys[i], samples[i])
+		return e.Journal.PutValue(keys[i], samples[i])
 	})
 	for i, r := range runs {
-		e.use(r.world)
-		e.packets += samples[i].Packets
+		e.Use(r.World)
+		e.PacketCount += samples[i].Packets
 	}
-	e.runs += len(runs)
+	e.RunCount += len(runs)
 	return samples, err
 }
 

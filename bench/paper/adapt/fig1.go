@@ -1,4 +1,4 @@
-package reproduce
+package adapt
 
 import (
 	"context"
@@ -6,59 +6,105 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 )
 
-var adaptFig1 = &Experiment{
-	IDs: []string{"adapt-fig1", "adapt-fig7"}, Title: "Eager thresholds in a 3D stencil: time alone, overlap, time beside a computation",
-	Paper: "ADAPT, sections 1.1 and 5.2, Figures 1 and 7", PaperSize: "8,192 processes on 512 nodes, up to 1 MB",
-	measure: measureAdapt1, plot: plotAdapt1,
-	claims: []claim{
-		{"without computation, long messages are fastest by default (Figures 1(a), 7(a))", "the default is the fastest", alonePlain},
-		{"where copies cost more than the wire, they are", "memory copies are what eager messages cost", aloneSlowCopies},
-		{"a default that puts, as eager messages do, instead of getting, is faster", "not in the paper", alonePuts},
-		{"the larger threshold overlaps better (Figures 1(b), 7(b))", "manual above default", moreOverlap(adaptManual)},
-		{"and is faster beside a computation (Figures 1(c), 7(c))", "manual below default", lessOverall(adaptManual)},
-		{"so does, and is, the dynamic one", "dynamic as manual", moreOverlap(adaptDynamic)},
-		{"what it leaves is copies, and messages that the NIC has no room for: with 4 messages and copies that cost nothing it overlaps nearly all", "not in the paper", freeCopies},
-		{"a receiver that is asked until it is ready overlaps better than with buffers (section 4.5)", "nothing is copied; not measured", notReadyOverlap},
-		{"and is at least as fast beside a computation", "not measured", notReadyOverall},
-		{"the dynamic one takes at most 3 % longer than the best manual one beside a computation", "on par", onPar},
-		{"by default calls that begin messages are shorter, and waits longer (section 5.2)", "both", shorterBegin},
-		{"dynamic needs at least 25 % less buffer memory than a manual setting of all processes", "25 % less (Amber, 1,024 processes)", lessMemory(adaptManual)},
-		{"and than a manual one whose pairs have buffers from their first message on", "not in the paper", lessMemory(adaptOnDemand)},
-	},
+func fig1() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"adapt-fig1", "adapt-fig7"}, Title: "Eager thresholds in a 3D stencil: time alone, overlap, time beside a computation",
+		Paper: "ADAPT, sections 1.1 and 5.2, Figures 1 and 7", PaperSize: "8,192 processes on 512 nodes, up to 1 MB",
+		Measure: measureAdapt1, Plot: plotAdapt1,
+		Claims: []paper.Claim{
+			{
+				Text:  "without computation, long messages are fastest by default (Figures 1(a), 7(a))",
+				Paper: "the default is the fastest", Judge: alonePlain,
+			},
+			{
+				Text:  "where copies cost more than the wire, they are",
+				Paper: "memory copies are what eager messages cost", Judge: aloneSlowCopies,
+			},
+			{
+				Text:  "a default that puts, as eager messages do, instead of getting, is faster",
+				Paper: "not in the paper", Judge: alonePuts,
+			},
+			{
+				Text:  "the larger threshold overlaps better (Figures 1(b), 7(b))",
+				Paper: "manual above default", Judge: moreOverlap(adaptManual),
+			},
+			{
+				Text:  "and is faster beside a computation (Figures 1(c), 7(c))",
+				Paper: "manual below default", Judge: lessOverall(adaptManual),
+			},
+			{
+				Text:  "so does, and is, the dynamic one",
+				Paper: "dynamic as manual", Judge: moreOverlap(adaptDynamic),
+			},
+			{
+				Text:  "what it leaves is copies, and messages that the NIC has no room for: with 4 messages and copies that cost nothing it overlaps nearly all",
+				Paper: "not in the paper", Judge: freeCopies,
+			},
+			{
+				Text:  "a receiver that is asked until it is ready overlaps better than with buffers (section 4.5)",
+				Paper: "nothing is copied; not measured", Judge: notReadyOverlap,
+			},
+			{
+				Text:  "and is at least as fast beside a computation",
+				Paper: "not measured", Judge: notReadyOverall,
+			},
+			{
+				Text:  "the dynamic one takes at most 3 % longer than the best manual one beside a computation",
+				Paper: "on par", Judge: onPar,
+			},
+			{
+				Text:  "by default calls that begin messages are shorter, and waits longer (section 5.2)",
+				Paper: "both", Judge: shorterBegin,
+			},
+			{
+				Text:  "dynamic needs at least 25 % less buffer memory than a manual setting of all processes",
+				Paper: "25 % less (Amber, 1,024 processes)", Judge: lessMemory(adaptManual),
+			},
+			{
+				Text:  "and than a manual one whose pairs have buffers from their first message on",
+				Paper: "not in the paper", Judge: lessMemory(adaptOnDemand),
+			},
+		},
+	}
 }
 
-var adapt1Columns = []string{"setting", "copies cost", "bytes", "alone (µs)", "overlap (%)", "beside (µs)", "begins (µs)", "waits (µs)", "buffers (KB)"}
+func adapt1Columns() []string {
+	return []string{"setting", "copies cost", "bytes", "alone (µs)", "overlap (%)", "beside (µs)", "begins (µs)", "waits (µs)", "buffers (KB)"}
+}
 
 // slowCopies is how much more copies cost where the trade-off of the paper is looked for.
 const slowCopies = 8
 
-func (e *Env) adaptWorld() world {
-	return map[Scale]world{Small: {nodes: 8, procs: 1}, Medium: {nodes: 12, procs: 1}, Large: {nodes: 27, procs: 1}, Full: {nodes: 64, procs: 1}}[e.Scale]
+func adaptWorld(e *paper.Env) paper.World {
+	return map[paper.Scale]paper.World{paper.Small: {Nodes: 8, Procs: 1}, paper.Medium: {Nodes: 12, Procs: 1}, paper.Large: {Nodes: 27, Procs: 1}, paper.Full: {Nodes: 64, Procs: 1}}[e.Scale]
 }
 
-func (e *Env) adaptSizes() []int {
+func adaptSizes(e *paper.Env) []int {
 	switch e.Scale {
-	case Small:
+	case paper.Small:
 		return []int{4 << 10, 16 << 10}
-	case Medium:
+	case paper.Medium:
 		return []int{4 << 10, 16 << 10, 64 << 10, 128 << 10}
 	}
 	return []int{4 << 10, 16 << 10, 64 << 10}
 }
 
-var adapt1Settings = []string{adaptDefault, adaptManual, adaptOnDemand, adaptDynamic, adaptNotReady}
+func adapt1Settings() []string {
+	return []string{adaptDefault, adaptManual, adaptOnDemand, adaptDynamic, adaptNotReady}
+}
 
-func measureAdapt1(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: adapt1Columns}
-	sizes := e.adaptSizes()
+func measureAdapt1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: adapt1Columns()}
+	sizes := adaptSizes(e)
 	run := func(setting string, bytes, copies int) adaptRun {
-		return adaptRun{world: e.adaptWorld(), workload: "stencil", setting: setting, bytes: bytes, manual: slices.Max(sizes) + adaptOffset, steps: 8, warmup: 12, copies: copies}
+		return adaptRun{World: adaptWorld(e), workload: "stencil", setting: setting, bytes: bytes, manual: slices.Max(sizes) + adaptOffset, steps: 8, warmup: 12, copies: copies}
 	}
 	var runs []adaptRun
 	for _, n := range sizes {
-		for _, s := range adapt1Settings {
+		for _, s := range adapt1Settings() {
 			runs = append(runs, run(s, n, 1))
 		}
 	}
@@ -66,7 +112,7 @@ func measureAdapt1(ctx context.Context, e *Env) (*Table, error) {
 		runs = append(runs, run(s, slices.Max(sizes), slowCopies))
 	}
 	for _, n := range sizes {
-		for _, th := range manualChoices {
+		for _, th := range manualChoices() {
 			r := run(manualAt(th), n, 1)
 			r.manual = th
 			runs = append(runs, r)
@@ -79,15 +125,15 @@ func measureAdapt1(ctx context.Context, e *Env) (*Table, error) {
 	runs = slices.Delete(runs, len(runs)-4, len(runs)-3) // it is there already
 	for i := range runs {
 		if runs[i].setting == adaptFew {
-			runs[i].world = world{nodes: 4, procs: 1}
+			runs[i].World = paper.World{Nodes: 4, Procs: 1}
 		}
 	}
-	samples, err := e.adaptSweep(ctx, runs)
+	samples, err := adaptSweep(e, ctx, runs)
 	if err != nil {
 		return nil, err
 	}
 	for i, s := range samples {
-		t.add(runs[i].setting, max(runs[i].copies, 0), runs[i].bytes, micro(s.Alone), 100*s.Overlap, micro(s.Overall), micro(s.Begin), micro(s.Wait), s.buffers())
+		t.Add(runs[i].setting, max(runs[i].copies, 0), runs[i].bytes, micro(s.Alone), 100*s.Overlap, micro(s.Overall), micro(s.Begin), micro(s.Wait), s.buffers())
 	}
 	return t, nil
 }
@@ -96,37 +142,39 @@ func measureAdapt1(ctx context.Context, e *Env) (*Table, error) {
 func manualAt(threshold int) string { return fmt.Sprintf("%s %d", adaptManual, threshold) }
 
 // plain are the rows with the copies that there are.
-func plain(t *Table, setting string) *Table { return t.where("setting", setting, "copies cost", 1) }
+func plain(t *paper.Table, setting string) *paper.Table {
+	return t.Where("setting", setting, "copies cost", 1)
+}
 
 // ratios are those of a column between two settings, by size.
-func ratios(t *Table, column, a, b string) (list []float64) {
-	x, y := plain(t, a).values(column), plain(t, b).values(column)
+func ratios(t *paper.Table, column, a, b string) (list []float64) {
+	x, y := plain(t, a).Values(column), plain(t, b).Values(column)
 	for i := range x {
 		list = append(list, x[i]/y[i])
 	}
 	return list
 }
 
-func alonePlain(t *Table) (string, bool) {
+func alonePlain(t *paper.Table) (string, bool) {
 	v := ratios(t, "alone (µs)", adaptManual, adaptDefault)
 	return fmt.Sprintf("manual takes %.2f times as long at the longest, %.2f to %.2f over all sizes", v[len(v)-1], slices.Min(v), slices.Max(v)), v[len(v)-1] > 1
 }
 
-func aloneSlowCopies(t *Table) (string, bool) {
-	slow := t.where("copies cost", slowCopies)
-	v := slow.only("alone (µs)", "setting", adaptManual) / slow.only("alone (µs)", "setting", adaptDefault)
+func aloneSlowCopies(t *paper.Table) (string, bool) {
+	slow := t.Where("copies cost", slowCopies)
+	v := slow.Only("alone (µs)", "setting", adaptManual) / slow.Only("alone (µs)", "setting", adaptDefault)
 	return fmt.Sprintf("with copies that cost %d times as much manual takes %.2f times as long", slowCopies, v), v > 1
 }
 
-func alonePuts(t *Table) (string, bool) {
-	puts := t.where("setting", adaptPuts)
-	v := puts.values("alone (µs)")[0] / plain(t, adaptDefault).only("alone (µs)", "bytes", puts.Rows[0][t.column("bytes")])
+func alonePuts(t *paper.Table) (string, bool) {
+	puts := t.Where("setting", adaptPuts)
+	v := puts.Values("alone (µs)")[0] / plain(t, adaptDefault).Only("alone (µs)", "bytes", puts.Rows[0][t.Column("bytes")])
 	return fmt.Sprintf("%.2f times as long as by rget", v), v < 1
 }
 
-func moreOverlap(setting string) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
-		a, b := plain(t, setting).values("overlap (%)"), plain(t, adaptDefault).values("overlap (%)")
+func moreOverlap(setting string) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
+		a, b := plain(t, setting).Values("overlap (%)"), plain(t, adaptDefault).Values("overlap (%)")
 		holds := true
 		for i := range a {
 			holds = holds && a[i] > b[i]
@@ -135,14 +183,14 @@ func moreOverlap(setting string) func(*Table) (string, bool) {
 	}
 }
 
-func freeCopies(t *Table) (string, bool) {
-	few := t.where("setting", adaptFew).values("overlap (%)")
-	many := t.where("setting", adaptManual, "copies cost", 0).values("overlap (%)")
+func freeCopies(t *paper.Table) (string, bool) {
+	few := t.Where("setting", adaptFew).Values("overlap (%)")
+	many := t.Where("setting", adaptManual, "copies cost", 0).Values("overlap (%)")
 	return fmt.Sprintf("%.0f instead of %.0f %%; %.0f %% with 6 messages", few[1], few[0], many[0]), few[1] >= 90 && few[0] < 75 && many[0] < few[1]
 }
 
-func notReadyOverlap(t *Table) (string, bool) {
-	a, b := plain(t, adaptNotReady).values("overlap (%)"), plain(t, adaptDynamic).values("overlap (%)")
+func notReadyOverlap(t *paper.Table) (string, bool) {
+	a, b := plain(t, adaptNotReady).Values("overlap (%)"), plain(t, adaptDynamic).Values("overlap (%)")
 	holds := true
 	for i := range a {
 		holds = holds && a[i] > b[i]
@@ -150,22 +198,22 @@ func notReadyOverlap(t *Table) (string, bool) {
 	return fmt.Sprintf("%.0f to %.0f %%, dynamic %.0f to %.0f %%", slices.Min(a), slices.Max(a), slices.Min(b), slices.Max(b)), holds
 }
 
-func notReadyOverall(t *Table) (string, bool) {
+func notReadyOverall(t *paper.Table) (string, bool) {
 	v := ratios(t, "beside (µs)", adaptNotReady, adaptDynamic)
 	return fmt.Sprintf("%.2f to %.2f of dynamic", slices.Min(v), slices.Max(v)), slices.Max(v) <= 1.01
 }
 
-func lessOverall(setting string) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
+func lessOverall(setting string) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
 		v := ratios(t, "beside (µs)", setting, adaptDefault)
 		return fmt.Sprintf("%.2f to %.2f of the default", slices.Min(v), slices.Max(v)), slices.Max(v) < 1
 	}
 }
 
-func onPar(t *Table) (string, bool) {
+func onPar(t *paper.Table) (string, bool) {
 	var worst float64
 	settings := []string{adaptManual, adaptOnDemand}
-	for _, th := range manualChoices {
+	for _, th := range manualChoices() {
 		settings = append(settings, manualAt(th))
 	}
 	for _, s := range settings {
@@ -174,26 +222,26 @@ func onPar(t *Table) (string, bool) {
 	return fmt.Sprintf("%.3f times as long at most", worst), worst <= 1.03
 }
 
-func shorterBegin(t *Table) (string, bool) {
+func shorterBegin(t *paper.Table) (string, bool) {
 	begin, wait := ratios(t, "begins (µs)", adaptDefault, adaptManual), ratios(t, "waits (µs)", adaptDefault, adaptManual)
 	return fmt.Sprintf("begins %.2f to %.2f and waits %.1f to %.1f times as long as manual", slices.Min(begin), slices.Max(begin), slices.Min(wait), slices.Max(wait)),
 		slices.Max(begin) < 1 && slices.Min(wait) > 1
 }
 
-func lessMemory(setting string) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
+func lessMemory(setting string) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
 		v := ratios(t, "buffers (KB)", adaptDynamic, setting)
 		return fmt.Sprintf("%.0f to %.0f %% less", 100*(1-slices.Max(v)), 100*(1-slices.Min(v))), slices.Max(v) <= 0.75
 	}
 }
 
-func plotAdapt1(t *Table) (list []*figure.Figure) {
+func plotAdapt1(t *paper.Table) (list []*figure.Figure) {
 	for _, column := range []string{"alone (µs)", "overlap (%)", "beside (µs)", "buffers (KB)"} {
 		f := &figure.Figure{
 			Title: "3D stencil: " + column, X: figure.Axis{Label: "message", Unit: "bytes", Scale: figure.Log2}, Y: figure.Axis{Label: column, Min: figure.At(0)},
 		}
-		for _, s := range adapt1Settings {
-			f.Series = append(f.Series, figure.Series{Name: s, Points: plain(t, s).points("bytes", column)})
+		for _, s := range adapt1Settings() {
+			f.Series = append(f.Series, figure.Series{Name: s, Points: plain(t, s).Points("bytes", column)})
 		}
 		list = append(list, f)
 	}

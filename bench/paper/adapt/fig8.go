@@ -1,4 +1,4 @@
-package reproduce
+package adapt
 
 import (
 	"context"
@@ -6,74 +6,91 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 )
 
-var adaptFig8 = &Experiment{
-	IDs: []string{"adapt-fig8"}, Title: "Dynamic eager thresholds in a 3D stencil, by the number of processes",
-	Paper: "ADAPT, section 5.2, Figure 8", PaperSize: "128 KB, up to 8,192 processes",
-	measure: measureAdapt8, plot: plotAdapt8,
-	claims: []claim{
-		{"without computation dynamic takes a little longer than the default, at every size", "a slight hit", slightHit},
-		{"where copies cost eight times as much it takes longer", "memory copies are the hit", slightHitCopies},
-		{"overlap is much better, at every size", "much better", betterEverywhere},
-		{"and so is the time beside a computation", "better", fasterEverywhere},
-	},
-}
-
-var adapt8Columns = []string{"processes", "setting", "copies cost", "alone (µs)", "overlap (%)", "beside (µs)"}
-
-func (e *Env) adaptWorlds() []world {
-	switch e.Scale {
-	case Small:
-		return []world{{nodes: 4, procs: 1}, {nodes: 8, procs: 1}}
-	case Medium:
-		return []world{{nodes: 8, procs: 1}, {nodes: 16, procs: 1}, {nodes: 27, procs: 1}}
+func fig8() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"adapt-fig8"}, Title: "Dynamic eager thresholds in a 3D stencil, by the number of processes",
+		Paper: "ADAPT, section 5.2, Figure 8", PaperSize: "128 KB, up to 8,192 processes",
+		Measure: measureAdapt8, Plot: plotAdapt8,
+		Claims: []paper.Claim{
+			{
+				Text:  "without computation dynamic takes a little longer than the default, at every size",
+				Paper: "a slight hit", Judge: slightHit,
+			},
+			{
+				Text:  "where copies cost eight times as much it takes longer",
+				Paper: "memory copies are the hit", Judge: slightHitCopies,
+			},
+			{
+				Text:  "overlap is much better, at every size",
+				Paper: "much better", Judge: betterEverywhere,
+			},
+			{
+				Text:  "and so is the time beside a computation",
+				Paper: "better", Judge: fasterEverywhere,
+			},
+		},
 	}
-	return []world{{nodes: 8, procs: 1}, {nodes: 27, procs: 1}, {nodes: 64, procs: 1, dims: "4x4x4"}}
 }
 
-func measureAdapt8(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: adapt8Columns}
+func adapt8Columns() []string {
+	return []string{"processes", "setting", "copies cost", "alone (µs)", "overlap (%)", "beside (µs)"}
+}
+
+func adaptWorlds(e *paper.Env) []paper.World {
+	switch e.Scale {
+	case paper.Small:
+		return []paper.World{{Nodes: 4, Procs: 1}, {Nodes: 8, Procs: 1}}
+	case paper.Medium:
+		return []paper.World{{Nodes: 8, Procs: 1}, {Nodes: 16, Procs: 1}, {Nodes: 27, Procs: 1}}
+	}
+	return []paper.World{{Nodes: 8, Procs: 1}, {Nodes: 27, Procs: 1}, {Nodes: 64, Procs: 1, Dims: "4x4x4"}}
+}
+
+func measureAdapt8(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: adapt8Columns()}
 	bytes := 128 << 10
-	if e.Scale == Small {
+	if e.Scale == paper.Small {
 		bytes = 32 << 10
 	}
 	var runs []adaptRun
-	for _, w := range e.adaptWorlds() {
+	for _, w := range adaptWorlds(e) {
 		for _, s := range []string{adaptDefault, adaptDynamic} {
 			for _, copies := range []int{1, slowCopies} {
-				runs = append(runs, adaptRun{world: w, workload: "stencil", setting: s, bytes: bytes, steps: 3, warmup: 10, copies: copies})
+				runs = append(runs, adaptRun{World: w, workload: "stencil", setting: s, bytes: bytes, steps: 3, warmup: 10, copies: copies})
 			}
 		}
 	}
-	samples, err := e.adaptSweep(ctx, runs)
+	samples, err := adaptSweep(e, ctx, runs)
 	if err != nil {
 		return nil, err
 	}
 	for i, s := range samples {
-		t.add(runs[i].ranks(), runs[i].setting, runs[i].copies, micro(s.Alone), 100*s.Overlap, micro(s.Overall))
+		t.Add(runs[i].Ranks(), runs[i].setting, runs[i].copies, micro(s.Alone), 100*s.Overlap, micro(s.Overall))
 	}
 	return t, nil
 }
 
-func (t *Table) byProcesses(column string) (by, dynamic []float64) {
-	return plain(t, adaptDefault).values(column), plain(t, adaptDynamic).values(column)
+func byProcesses(t *paper.Table, column string) (by, dynamic []float64) {
+	return plain(t, adaptDefault).Values(column), plain(t, adaptDynamic).Values(column)
 }
 
-func slightHit(t *Table) (string, bool) {
+func slightHit(t *paper.Table) (string, bool) {
 	least, most := hit(t, 1)
 	return fmt.Sprintf("%.2f to %.2f times as long", least, most), least > 1 && most < 1.5
 }
 
-func slightHitCopies(t *Table) (string, bool) {
+func slightHitCopies(t *paper.Table) (string, bool) {
 	least, most := hit(t, slowCopies)
 	return fmt.Sprintf("%.2f to %.2f times as long", least, most), least > 1
 }
 
 // hit is by how much dynamic takes longer alone.
-func hit(t *Table, copies int) (least, most float64) {
+func hit(t *paper.Table, copies int) (least, most float64) {
 	of := func(setting string) []float64 {
-		return t.where("setting", setting, "copies cost", copies).values("alone (µs)")
+		return t.Where("setting", setting, "copies cost", copies).Values("alone (µs)")
 	}
 	by, dynamic := of(adaptDefault), of(adaptDynamic)
 	var v []float64
@@ -83,8 +100,8 @@ func hit(t *Table, copies int) (least, most float64) {
 	return slices.Min(v), slices.Max(v)
 }
 
-func betterEverywhere(t *Table) (string, bool) {
-	by, dynamic := t.byProcesses("overlap (%)")
+func betterEverywhere(t *paper.Table) (string, bool) {
+	by, dynamic := byProcesses(t, "overlap (%)")
 	holds := true
 	for i := range by {
 		holds = holds && dynamic[i] >= by[i]+25
@@ -92,8 +109,8 @@ func betterEverywhere(t *Table) (string, bool) {
 	return fmt.Sprintf("%.0f to %.0f %%, by default %.0f to %.0f %%", slices.Min(dynamic), slices.Max(dynamic), slices.Min(by), slices.Max(by)), holds
 }
 
-func fasterEverywhere(t *Table) (string, bool) {
-	by, dynamic := t.byProcesses("beside (µs)")
+func fasterEverywhere(t *paper.Table) (string, bool) {
+	by, dynamic := byProcesses(t, "beside (µs)")
 	var v []float64
 	for i := range by {
 		v = append(v, saved(dynamic[i], by[i]))
@@ -101,11 +118,11 @@ func fasterEverywhere(t *Table) (string, bool) {
 	return fmt.Sprintf("%.0f to %.0f %% less", slices.Min(v), slices.Max(v)), slices.Min(v) > 0
 }
 
-func plotAdapt8(t *Table) (list []*figure.Figure) {
-	for _, column := range adapt8Columns[3:] {
+func plotAdapt8(t *paper.Table) (list []*figure.Figure) {
+	for _, column := range adapt8Columns()[3:] {
 		f := &figure.Figure{Title: "3D stencil: " + column, X: figure.Axis{Label: "processes"}, Y: figure.Axis{Label: column, Min: figure.At(0)}}
 		for _, s := range []string{adaptDefault, adaptDynamic} {
-			f.Series = append(f.Series, figure.Series{Name: s, Points: plain(t, s).points("processes", column)})
+			f.Series = append(f.Series, figure.Series{Name: s, Points: plain(t, s).Points("processes", column)})
 		}
 		list = append(list, f)
 	}

@@ -1,4 +1,4 @@
-package reproduce
+package fc
 
 import (
 	"context"
@@ -7,23 +7,53 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/mailbox/explore"
 )
 
-var fcFig14 = &Experiment{
-	IDs: []string{"fc-fig14"}, Pure: true, Title: "Trace of the dynamic flow control, eight blocks",
-	Paper: "FC, section 6.7, Figure 14", measure: measureFig14,
-	claims: []claim{
-		{"block 1: the threshold is reached in the regular way, 4 credits return", "4 explicit", returned(1, 4, 0)},
-		{"block 2: only 2 credits return, for no more slots are available", "2 explicit", returned(2, 2, 0)},
-		{"block 3: all 4 credits are available again", "4 explicit", returned(3, 4, 0)},
-		{"block 4: a more active sender has taken quota", "intended quota below 10", quotaFell},
-		{"block 4: the threshold is reached in the regular way", "explicit", returned(4, 2, 0)},
-		{"block 5: two piggybacks of 1, the second one adjusted by deficit", "1 and 1 piggybacked", twoPiggybacks},
-		{"block 6: 3 piggybacked, no more return, the excess raises the current threshold by 1", "3 piggybacked, threshold +1", excess},
-		{"block 7: after a piggyback, regular and without adjustment", "explicit", returned(7, 2, 1)},
-		{"block 8: in the regular way", "explicit", returned(8, 2, 0)},
-	},
+func fig14() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"fc-fig14"}, Pure: true, Title: "Trace of the dynamic flow control, eight blocks",
+		Paper: "FC, section 6.7, Figure 14", Measure: measureFig14,
+		Claims: []paper.Claim{
+			{
+				Text:  "block 1: the threshold is reached in the regular way, 4 credits return",
+				Paper: "4 explicit", Judge: returned(1, 4, 0),
+			},
+			{
+				Text:  "block 2: only 2 credits return, for no more slots are available",
+				Paper: "2 explicit", Judge: returned(2, 2, 0),
+			},
+			{
+				Text:  "block 3: all 4 credits are available again",
+				Paper: "4 explicit", Judge: returned(3, 4, 0),
+			},
+			{
+				Text:  "block 4: a more active sender has taken quota",
+				Paper: "intended quota below 10", Judge: quotaFell,
+			},
+			{
+				Text:  "block 4: the threshold is reached in the regular way",
+				Paper: "explicit", Judge: returned(4, 2, 0),
+			},
+			{
+				Text:  "block 5: two piggybacks of 1, the second one adjusted by deficit",
+				Paper: "1 and 1 piggybacked", Judge: twoPiggybacks,
+			},
+			{
+				Text:  "block 6: 3 piggybacked, no more return, the excess raises the current threshold by 1",
+				Paper: "3 piggybacked, threshold +1", Judge: excess,
+			},
+			{
+				Text:  "block 7: after a piggyback, regular and without adjustment",
+				Paper: "explicit", Judge: returned(7, 2, 1),
+			},
+			{
+				Text:  "block 8: in the regular way",
+				Paper: "explicit", Judge: returned(8, 2, 0),
+			},
+		},
+	}
 }
 
 // A block of the trace is one or more commands (explore.Script); what stands in
@@ -31,16 +61,18 @@ var fcFig14 = &Experiment{
 // only mentions. The receiver is process 0, the sender process 1.
 type block struct{ before, commands []string }
 
-var fig14 = []block{
-	{nil, []string{one}},
-	{[]string{others(2, 3), others(3, 3), others(4, 3), others(5, 3)}, []string{one}},
-	{[]string{others(2, 3)}, []string{one}},
-	{[]string{others(2, 9), others(3, 12), others(4, 12), others(5, 12), others(2, 12),
-		others(3, 12), others(4, 12), others(5, 12), others(2, 12)}, []string{"exchange from=1 to=0 count=4"}},
-	{nil, []string{one, back, one, back}},
-	{nil, []string{"exchange from=1 to=0 count=3", back, one, back}},
-	{nil, []string{one, back, "exchange from=1 to=0 count=3"}},
-	{nil, []string{"exchange from=1 to=0 count=2"}},
+func traceBlocks() []block {
+	return []block{
+		{nil, []string{one}},
+		{[]string{others(2, 3), others(3, 3), others(4, 3), others(5, 3)}, []string{one}},
+		{[]string{others(2, 3)}, []string{one}},
+		{[]string{others(2, 9), others(3, 12), others(4, 12), others(5, 12), others(2, 12),
+			others(3, 12), others(4, 12), others(5, 12), others(2, 12)}, []string{"exchange from=1 to=0 count=4"}},
+		{nil, []string{one, back, one, back}},
+		{nil, []string{"exchange from=1 to=0 count=3", back, one, back}},
+		{nil, []string{one, back, "exchange from=1 to=0 count=3"}},
+		{nil, []string{"exchange from=1 to=0 count=2"}},
+	}
 }
 
 const (
@@ -55,13 +87,13 @@ func others(from, count int) string {
 	return fmt.Sprintf("exchange from=%d to=0 count=%d quiet", from, count)
 }
 
-func measureFig14(context.Context, *Env) (*Table, error) {
-	t := &Table{Columns: []string{"block", "explicit credits", "piggybacked credits", "piggybacks", "thresholds", "intended quota", "retrieved", "piggybacked counter", "sender's credits"}}
+func measureFig14(context.Context, *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: []string{"block", "explicit credits", "piggybacked credits", "piggybacks", "thresholds", "intended quota", "retrieved", "piggybacked counter", "sender's credits"}}
 	var s explore.Script
 	if out := s.Exec("new flow=dynamic procs=6 data=50 credit=2 piggyback"); !strings.Contains(out, "60 slots") {
 		return nil, fmt.Errorf("the scenario's world: %s", out)
 	}
-	for i, b := range fig14 {
+	for i, b := range traceBlocks() {
 		for _, c := range b.before {
 			if out := s.Exec(c); strings.TrimSpace(out) != "ok" {
 				return nil, fmt.Errorf("block %d: %s: %s", i+1, c, out)
@@ -79,7 +111,7 @@ func measureFig14(context.Context, *Env) (*Table, error) {
 		if list == nil {
 			return nil, fmt.Errorf("block %d: no thresholds in %q", i+1, at)
 		}
-		t.add(i+1, explicit, piggybacked, packets, list[1], numberIn(at, `peer 1: .*intended=(\d+)`), numberIn(at, `peer 1: .*retrieved=(\d+)`),
+		t.Add(i+1, explicit, piggybacked, packets, list[1], numberIn(at, `peer 1: .*intended=(\d+)`), numberIn(at, `peer 1: .*retrieved=(\d+)`),
 			numberIn(at, `peer 1: .*piggybacked=(\d+)`), numberIn(s.Exec("state at=1"), `peer 0: credits=(\d+)`))
 	}
 	return t, nil
@@ -104,29 +136,29 @@ func sumOf(text, pattern string) (n int) {
 }
 
 // returned: so many credits went back in that block, explicitly and piggybacked.
-func returned(block int, explicit, piggybacked float64) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
-		e, p := t.only("explicit credits", "block", block), t.only("piggybacked credits", "block", block)
+func returned(block int, explicit, piggybacked float64) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
+		e, p := t.Only("explicit credits", "block", block), t.Only("piggybacked credits", "block", block)
 		return fmt.Sprintf("%.0f explicit, %.0f piggybacked", e, p), e == explicit && p == piggybacked
 	}
 }
 
-func twoPiggybacks(t *Table) (string, bool) {
+func twoPiggybacks(t *paper.Table) (string, bool) {
 	ours, holds := returned(5, 0, 2)(t)
-	n := t.only("piggybacks", "block", 5)
+	n := t.Only("piggybacks", "block", 5)
 	return fmt.Sprintf("%s in %.0f packets", ours, n), holds && n == 2
 }
 
-func quotaFell(t *Table) (string, bool) {
-	before, after := t.only("intended quota", "block", 3), t.only("intended quota", "block", 4)
+func quotaFell(t *paper.Table) (string, bool) {
+	before, after := t.Only("intended quota", "block", 3), t.Only("intended quota", "block", 4)
 	return fmt.Sprintf("%.0f, then %.0f", before, after), before == 10 && after < before
 }
 
 // excess: block 6 ends with a threshold one higher than the list held before it.
-func excess(t *Table) (string, bool) {
+func excess(t *paper.Table) (string, bool) {
 	var before, after, next int
-	fmt.Sscan(t.where("block", 5).Rows[0][t.column("thresholds")].(string), &before, &next)
-	fmt.Sscan(t.where("block", 6).Rows[0][t.column("thresholds")].(string), &after)
+	fmt.Sscan(t.Where("block", 5).Rows[0][t.Column("thresholds")].(string), &before, &next)
+	fmt.Sscan(t.Where("block", 6).Rows[0][t.Column("thresholds")].(string), &after)
 	ours, holds := returned(6, 0, 3)(t)
 	return fmt.Sprintf("%s; the next threshold %d became %d", ours, next, after), holds && after == next+1
 }

@@ -1,4 +1,4 @@
-package reproduce
+package fc
 
 import (
 	"context"
@@ -6,77 +6,98 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
 
-var fcFig19 = &Experiment{
-	IDs: []string{"fc-fig19"}, Title: "Credits of rank 0 while the set of active ranks changes, 30 slots per process",
-	Paper: "FC, section 7.3, Figure 19", PaperSize: "1,024 processes, 7 phases of 100 alltoalls",
-	Thinned: "3 alltoalls in a phase of all ranks, 12 of half and 20 of a quarter: about what credits need to settle", measure: measureFig19, plot: plotFig19,
-	claims: []claim{
-		{"in the phases of a quarter of the ranks rank 0 has more credits to them than when all are active", "adapts", quarterGains},
-		{"when all are active again, the ranks of the upper half get credits back", "adapts", upperHalfRecovers},
-		{"the active ranks of a phase have more credits than those that are not", "adapts", activeHaveMore},
-		{awakens, "suddenly gain credits after 200 executions", barrierAwakens},
-	},
-	reasons: []reason{
-		{claim: awakens, changed: "ten barriers instead of one", measure: meeting(func(_ *Env, r *host.Rank) error {
-			for range 10 {
-				if err := r.Barrier(); err != nil {
-					return err
+func fig19() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"fc-fig19"}, Title: "Credits of rank 0 while the set of active ranks changes, 30 slots per process",
+		Paper: "FC, section 7.3, Figure 19", PaperSize: "1,024 processes, 7 phases of 100 alltoalls",
+		Thinned: "3 alltoalls in a phase of all ranks, 12 of half and 20 of a quarter: about what credits need to settle", Measure: measureFig19, Plot: plotFig19,
+		Claims: []paper.Claim{
+			{
+				Text:  "in the phases of a quarter of the ranks rank 0 has more credits to them than when all are active",
+				Paper: "adapts", Judge: quarterGains,
+			},
+			{
+				Text:  "when all are active again, the ranks of the upper half get credits back",
+				Paper: "adapts", Judge: upperHalfRecovers,
+			},
+			{
+				Text:  "the active ranks of a phase have more credits than those that are not",
+				Paper: "adapts", Judge: activeHaveMore,
+			},
+			{
+				Text:  awakens,
+				Paper: "suddenly gain credits after 200 executions", Judge: barrierAwakens,
+			},
+		},
+		Reasons: []paper.Hypothesis{
+			{Claim: awakens, Changed: "ten barriers instead of one", Measure: meeting(func(_ *paper.Env, r *host.Rank) error {
+				for range 10 {
+					if err := r.Barrier(); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
-		})},
-		{claim: awakens, changed: "an alltoall of a byte instead of the barrier, which reaches everybody", measure: meeting(func(e *Env, r *host.Rank) error { return e.alltoallOf(&r.Comm, 1, 0) })},
-		{claim: awakens, changed: "ten of them", measure: meeting(func(e *Env, r *host.Rank) error {
-			for k := range 10 {
-				if err := e.alltoallOf(&r.Comm, 1, k); err != nil {
-					return err
+				return nil
+			})},
+			{Claim: awakens, Changed: "an alltoall of a byte instead of the barrier, which reaches everybody", Measure: meeting(func(e *paper.Env, r *host.Rank) error { return sendToAll(e, &r.Comm, 1, 0) })},
+			{Claim: awakens, Changed: "ten of them", Measure: meeting(func(e *paper.Env, r *host.Rank) error {
+				for k := range 10 {
+					if err := sendToAll(e, &r.Comm, 1, k); err != nil {
+						return err
+					}
 				}
-			}
-			return nil
-		})},
-	},
+				return nil
+			})},
+		},
+	}
 }
 
 const awakens = "the barrier between phases awakens idle ranks: the upper half gains credits after the second phase"
 
 // meeting has ranks meet otherwise between phases.
-func meeting(meet func(e *Env, r *host.Rank) error) func(context.Context, *Env, *Table) (*Table, error) {
-	return func(ctx context.Context, e *Env, _ *Table) (*Table, error) { return e.phased(ctx, meet) }
+func meeting(meet func(e *paper.Env, r *host.Rank) error) func(context.Context, *paper.Env, *paper.Table) (*paper.Table, error) {
+	return func(ctx context.Context, e *paper.Env, _ *paper.Table) (*paper.Table, error) {
+		return phased(e, ctx, meet)
+	}
 }
 
 // phases are the shares of active ranks: 1/1, 1/4, 1/2, …
-var phases = []int{1, 4, 2, 1, 2, 4, 1}
+func phases() []int {
+	return []int{1, 4, 2, 1, 2, 4, 1}
+}
 
 // The groups of ranks that rank 0's credits are shown for.
-var fig19Groups = []string{"first quarter", "second quarter", "upper half"}
+func fig19Groups() []string {
+	return []string{"first quarter", "second quarter", "upper half"}
+}
 
-func measureFig19(ctx context.Context, e *Env) (*Table, error) {
-	return e.phased(ctx, func(_ *Env, r *host.Rank) error { return r.Barrier() })
+func measureFig19(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return phased(e, ctx, func(_ *paper.Env, r *host.Rank) error { return r.Barrier() })
 }
 
 // phased goes through the phases; between two of them ranks meet.
-func (e *Env) phased(ctx context.Context, meet func(e *Env, r *host.Rank) error) (*Table, error) {
-	t := &Table{Columns: []string{"operation", "phase", "active", "ranks", "credits (mean)", "least", "most"}}
-	w := e.use(cluster1024[e.Scale])
-	c := e.on(w, "")
+func phased(e *paper.Env, ctx context.Context, meet func(e *paper.Env, r *host.Rank) error) (*paper.Table, error) {
+	t := &paper.Table{Columns: []string{"operation", "phase", "active", "ranks", "credits (mean)", "least", "most"}}
+	w := e.Use(cluster1024()[e.Scale])
+	c := e.BaseConfig(w, "")
 	c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 30, CreditSlots: 2}
 	c.Sizes = []int{2048}
-	e.runs = 1
-	c.Threads = e.share(w.nodes, e.runs)
+	e.RunCount = 1
+	c.Threads = e.ThreadShare(w.Nodes, e.RunCount)
 	all := 0
-	for _, share := range phases {
-		all += e.phaseLength(share)
+	for _, share := range phases() {
+		all += phaseLength(e, share)
 	}
 	res, err := bench.Measure(ctx, c, 2, func(r *host.Rank) error {
 		r.SetLinear(true)
 		operation := 0
-		for phase, share := range phases {
-			active := w.ranks() / share
-			if err := e.phase(r, active, e.phaseLength(share), func() {
+		for phase, share := range phases() {
+			active := w.Ranks() / share
+			if err := runPhase(e, r, active, phaseLength(e, share), func() {
 				operation++
 				if r.ID() == 0 {
 					credits(t, r, operation, phase+1, active)
@@ -96,21 +117,21 @@ func (e *Env) phased(ctx context.Context, meet func(e *Env, r *host.Rank) error)
 	if err != nil {
 		return nil, err
 	}
-	e.packets = res.Rows[0].Flow.DataPackets + res.Rows[0].Flow.CreditPackets
+	e.PacketCount = res.Rows[0].Flow.DataPackets + res.Rows[0].Flow.CreditPackets
 	return t, nil
 }
 
 // phaseLength is the number of alltoalls of a phase. The fewer ranks are active, the
 // more of them it takes until these have all the credits.
-func (e *Env) phaseLength(share int) int {
-	if e.Scale.thin() {
+func phaseLength(e *paper.Env, share int) int {
+	if e.Scale.Thin() {
 		return map[int]int{1: 3, 2: 12, 4: 20}[share]
 	}
 	return 20
 }
 
-// phase runs alltoalls among the first ranks; each is followed by after.
-func (e *Env) phase(r *host.Rank, active, times int, after func()) error {
+// runPhase runs alltoalls among the first ranks; each is followed by after.
+func runPhase(e *paper.Env, r *host.Rank, active, times int, after func()) error {
 	if r.ID() >= active {
 		return nil
 	}
@@ -123,7 +144,7 @@ func (e *Env) phase(r *host.Rank, active, times int, after func()) error {
 		return err
 	}
 	for k := range times {
-		if err := e.alltoallOf(g, 2048, k); err != nil {
+		if err := sendToAll(e, g, 2048, k); err != nil {
 			return err
 		}
 		after()
@@ -131,8 +152,8 @@ func (e *Env) phase(r *host.Rank, active, times int, after func()) error {
 	return nil
 }
 
-// alltoallOf is the one number k, of n bytes from everybody to everybody.
-func (e *Env) alltoallOf(g *host.Comm, n, k int) error {
+// sendToAll is the one number k, of n bytes from everybody to everybody.
+func sendToAll(e *paper.Env, g *host.Comm, n, k int) error {
 	out, in := make([]byte, n), make([]byte, n)
 	return g.AlltoallEach(n,
 		func(d int) []byte { bench.Fill(out, e.Seed, g.ID(), d, k); return out },
@@ -141,63 +162,63 @@ func (e *Env) alltoallOf(g *host.Comm, n, k int) error {
 }
 
 // credits adds what rank 0 may send to the ranks of each group.
-func credits(t *Table, r *host.Rank, operation, phase, active int) {
+func credits(t *paper.Table, r *host.Rank, operation, phase, active int) {
 	bounds := []int{1, r.Size() / 4, r.Size() / 2, r.Size()}
-	for g, name := range fig19Groups {
+	for g, name := range fig19Groups() {
 		sum, least, most := 0, 1<<30, 0
 		for p := bounds[g]; p < bounds[g+1]; p++ {
 			n := r.Endpoint().Credits(p)
 			sum, least, most = sum+n, min(least, n), max(most, n)
 		}
-		t.add(operation, phase, active, name, float64(sum)/float64(bounds[g+1]-bounds[g]), least, most)
+		t.Add(operation, phase, active, name, float64(sum)/float64(bounds[g+1]-bounds[g]), least, most)
 	}
 }
 
 // later is the mean of a group's credits in the second half of a phase.
-func later(t *Table, phase int, group string) float64 {
-	v := t.where("phase", phase, "ranks", group).values("credits (mean)")
-	return mean(v[len(v)/2:])
+func later(t *paper.Table, phase int, group string) float64 {
+	v := t.Where("phase", phase, "ranks", group).Values("credits (mean)")
+	return paper.Mean(v[len(v)/2:])
 }
 
 // more: what is more by less than a twentieth is not the gain that a paper speaks of.
 func more(a, b float64) bool { return a > b*1.05 }
 
-func quarterGains(t *Table) (string, bool) {
-	all, two, six := later(t, 1, fig19Groups[0]), later(t, 2, fig19Groups[0]), later(t, 6, fig19Groups[0])
+func quarterGains(t *paper.Table) (string, bool) {
+	all, two, six := later(t, 1, fig19Groups()[0]), later(t, 2, fig19Groups()[0]), later(t, 6, fig19Groups()[0])
 	return fmt.Sprintf("%.1f with all; %.1f and %.1f with a quarter", all, two, six), more(two, all) && more(six, all)
 }
 
-func upperHalfRecovers(t *Table) (string, bool) {
-	v := t.where("ranks", fig19Groups[2], "phase", 3).values("credits (mean)")
-	w := t.where("ranks", fig19Groups[2], "phase", 6).values("credits (mean)")
-	four, seven := later(t, 4, fig19Groups[2]), later(t, 7, fig19Groups[2])
+func upperHalfRecovers(t *paper.Table) (string, bool) {
+	v := t.Where("ranks", fig19Groups()[2], "phase", 3).Values("credits (mean)")
+	w := t.Where("ranks", fig19Groups()[2], "phase", 6).Values("credits (mean)")
+	four, seven := later(t, 4, fig19Groups()[2]), later(t, 7, fig19Groups()[2])
 	return fmt.Sprintf("%.1f, then %.1f; %.1f, then %.1f", v[len(v)-1], four, w[len(w)-1], seven), more(four, v[len(v)-1]) && more(seven, w[len(w)-1])
 }
 
-func activeHaveMore(t *Table) (string, bool) {
-	quarter, half := later(t, 2, fig19Groups[0]), later(t, 3, fig19Groups[1])
-	idle2, idle3 := later(t, 2, fig19Groups[2]), later(t, 3, fig19Groups[2])
+func activeHaveMore(t *paper.Table) (string, bool) {
+	quarter, half := later(t, 2, fig19Groups()[0]), later(t, 3, fig19Groups()[1])
+	idle2, idle3 := later(t, 2, fig19Groups()[2]), later(t, 3, fig19Groups()[2])
 	return fmt.Sprintf("quarter: %.1f against %.1f; half: %.1f against %.1f", quarter, idle2, half, idle3), more(quarter, idle2) && more(half, idle3)
 }
 
-func barrierAwakens(t *Table) (string, bool) {
-	before := t.where("ranks", fig19Groups[2], "phase", 2).values("credits (mean)")
-	after := t.where("ranks", fig19Groups[2], "phase", 3).values("credits (mean)")
+func barrierAwakens(t *paper.Table) (string, bool) {
+	before := t.Where("ranks", fig19Groups()[2], "phase", 2).Values("credits (mean)")
+	after := t.Where("ranks", fig19Groups()[2], "phase", 3).Values("credits (mean)")
 	last, next := before[len(before)-1], after[0]
 	return fmt.Sprintf("%.2f before the barrier, %.2f after it", last, next), more(next, last)
 }
 
-func plotFig19(t *Table) []*figure.Figure {
+func plotFig19(t *paper.Table) []*figure.Figure {
 	f := &figure.Figure{Title: "Credits of rank 0 (mean)", X: figure.Axis{Label: "alltoall"}, Y: figure.Axis{Label: "credits to a rank"}, Width: 8}
-	for _, g := range fig19Groups {
-		f.Series = append(f.Series, figure.Series{Name: g, Points: t.where("ranks", g).points("operation", "credits (mean)")})
+	for _, g := range fig19Groups() {
+		f.Series = append(f.Series, figure.Series{Name: g, Points: t.Where("ranks", g).Points("operation", "credits (mean)")})
 	}
 	first := 0
-	for _, n := range t.values("phase") {
+	for _, n := range t.Values("phase") {
 		if int(n) != first {
 			first = int(n)
-			at := t.where("phase", first).values("operation")[0]
-			f.Marks = append(f.Marks, figure.Mark{Vertical: true, At: at, Text: fmt.Sprintf("1/%d", phases[first-1])})
+			at := t.Where("phase", first).Values("operation")[0]
+			f.Marks = append(f.Marks, figure.Mark{Vertical: true, At: at, Text: fmt.Sprintf("1/%d", phases()[first-1])})
 		}
 	}
 	return []*figure.Figure{f}

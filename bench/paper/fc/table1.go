@@ -1,42 +1,61 @@
-package reproduce
+package fc
 
 import (
 	"context"
 	"fmt"
 	"strings"
 
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/mailbox/explore"
 )
 
-var fcTable1 = &Experiment{
-	IDs: []string{"fc-table1"}, Pure: true, Title: "Thresholds for returning credits, by formula",
-	Paper: "FC, section 5.2, Table 1", measure: measureTable1,
-	claims: []claim{
-		{"the thresholds of the ten pairs", "Table 1", judgeTable1},
-		{"formula (a) deadlocks with a quota of 100 and 1 credit slot", "does not work", found("a", 100, 1, "deadlock")},
-		{"formula (b) overflows the credit region with a quota of 3 and 2 credit slots", "overflows", found("b", 3, 2, "the credit region of process")},
-		{"Equation 1 does neither, whatever the interleaving", "no deadlock, no overflow", judgeEq1},
-	},
+func table1() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"fc-table1"}, Pure: true, Title: "Thresholds for returning credits, by formula",
+		Paper: "FC, section 5.2, Table 1", Measure: measureTable1,
+		Claims: []paper.Claim{
+			{
+				Text:  "the thresholds of the ten pairs",
+				Paper: "Table 1", Judge: judgeTable1,
+			},
+			{
+				Text:  "formula (a) deadlocks with a quota of 100 and 1 credit slot",
+				Paper: "does not work", Judge: found("a", 100, 1, "deadlock"),
+			},
+			{
+				Text:  "formula (b) overflows the credit region with a quota of 3 and 2 credit slots",
+				Paper: "overflows", Judge: found("b", 3, 2, "the credit region of process"),
+			},
+			{
+				Text:  "Equation 1 does neither, whatever the interleaving",
+				Paper: "no deadlock, no overflow", Judge: judgeEq1,
+			},
+		},
+	}
 }
 
-// table1 is the paper's: quota, credit slots, Equation 1, formulae (a) and (b).
-var table1 = [][5]int{
-	{100, 1, 51, 101, 100}, {100, 2, 34, 51, 50}, {100, 3, 26, 34, 33}, {100, 4, 21, 26, 25}, {100, 5, 17, 21, 20},
-	{60, 2, 21, 31, 30}, {40, 2, 14, 21, 20}, {20, 2, 7, 11, 10}, {10, 2, 4, 6, 5}, {3, 2, 2, 2, 1},
+// table1Rows is the paper's: quota, credit slots, Equation 1, formulae (a) and (b).
+func table1Rows() [][5]int {
+	return [][5]int{
+		{100, 1, 51, 101, 100}, {100, 2, 34, 51, 50}, {100, 3, 26, 34, 33}, {100, 4, 21, 26, 25}, {100, 5, 17, 21, 20},
+		{60, 2, 21, 31, 30}, {40, 2, 14, 21, 20}, {20, 2, 7, 11, 10}, {10, 2, 4, 6, 5}, {3, 2, 2, 2, 1},
+	}
 }
 
 // proved is the largest quota that Equation 1 is explored for, by scale.
-var proved = map[Scale]int{Small: 4, Medium: 5, Large: 6, Full: 6}
+func proved() map[paper.Scale]int {
+	return map[paper.Scale]int{paper.Small: 4, paper.Medium: 5, paper.Large: 6, paper.Full: 6}
+}
 
 // measureTable1 computes the thresholds with the code in use and explores the
 // pairs of which the paper says that they fail, and all small ones.
-func measureTable1(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: []string{"formula", "quota", "credit slots", "threshold", "explored", "verdict", "states", "violation"}}
+func measureTable1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: []string{"formula", "quota", "credit slots", "threshold", "explored", "verdict", "states", "violation"}}
 	formulae := []mailbox.Formula{mailbox.Eq1, mailbox.FormulaA, mailbox.FormulaB}
-	for _, row := range table1 {
+	for _, row := range table1Rows() {
 		for _, f := range formulae {
-			t.add(f.String(), row[0], row[1], f.Threshold(row[0], row[1]), "", "", 0, "")
+			t.Add(f.String(), row[0], row[1], f.Threshold(row[0], row[1]), "", "", 0, "")
 		}
 	}
 	worlds := []explore.Options{
@@ -44,12 +63,12 @@ func measureTable1(ctx context.Context, e *Env) (*Table, error) {
 		{Procs: 2, Quota: 3, CreditSlots: 2, Flow: explore.Static, Formula: mailbox.FormulaB},
 	}
 	for slots := 1; slots <= 3; slots++ {
-		for quota := slots; quota <= proved[e.Scale]; quota++ {
+		for quota := slots; quota <= proved()[e.Scale]; quota++ {
 			worlds = append(worlds, explore.Options{Procs: 2, Quota: quota, CreditSlots: slots, Flow: explore.Static})
 		}
 	}
 	results := make([]explore.Result, len(worlds))
-	err := e.each(ctx, len(worlds), func(ctx context.Context, i int) (err error) {
+	err := e.Each(ctx, len(worlds), func(ctx context.Context, i int) (err error) {
 		results[i], err = explore.Run(ctx, worlds[i])
 		return err
 	})
@@ -58,44 +77,44 @@ func measureTable1(ctx context.Context, e *Env) (*Table, error) {
 	}
 	for i, w := range worlds {
 		r := results[i]
-		t.add(w.Formula.String(), w.Quota, w.CreditSlots, w.Formula.Threshold(w.Quota, w.CreditSlots),
+		t.Add(w.Formula.String(), w.Quota, w.CreditSlots, w.Formula.Threshold(w.Quota, w.CreditSlots),
 			fmt.Sprintf("%d processes", w.Procs), r.Verdict.String(), r.States, r.Violation)
 	}
 	return t, nil
 }
 
-func judgeTable1(t *Table) (string, bool) {
+func judgeTable1(t *paper.Table) (string, bool) {
 	equal := 0
-	for _, row := range table1 {
+	for _, row := range table1Rows() {
 		for i, f := range []string{"eq1", "a", "b"} {
-			if int(t.only("threshold", "formula", f, "quota", row[0], "credit slots", row[1], "explored", "")) == row[2+i] {
+			if int(t.Only("threshold", "formula", f, "quota", row[0], "credit slots", row[1], "explored", "")) == row[2+i] {
 				equal++
 			}
 		}
 	}
-	return fmt.Sprintf("%d of %d equal", equal, 3*len(table1)), equal == 3*len(table1)
+	return fmt.Sprintf("%d of %d equal", equal, 3*len(table1Rows())), equal == 3*len(table1Rows())
 }
 
 // found: the exploration found a violation of this kind.
-func found(formula string, quota, slots int, what string) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
-		rows := t.where("formula", formula, "quota", quota, "credit slots", slots, "explored", "2 processes").Rows
+func found(formula string, quota, slots int, what string) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
+		rows := t.Where("formula", formula, "quota", quota, "credit slots", slots, "explored", "2 processes").Rows
 		for _, row := range rows {
-			v := row[t.column("violation")].(string)
-			return text(row[t.column("verdict")]) + ": " + v, strings.Contains(v, what)
+			v := row[t.Column("violation")].(string)
+			return paper.FormatCell(row[t.Column("verdict")]) + ": " + v, strings.Contains(v, what)
 		}
 		return "not explored", false
 	}
 }
 
-func judgeEq1(t *Table) (string, bool) {
+func judgeEq1(t *paper.Table) (string, bool) {
 	worlds, good, states, largest := 0, 0, 0.0, 0.0
-	all := t.where("formula", "eq1", "explored", "2 processes")
+	all := t.Where("formula", "eq1", "explored", "2 processes")
 	for i, row := range all.Rows {
 		worlds++
-		states += all.values("states")[i]
-		largest = max(largest, all.values("quota")[i])
-		if row[t.column("verdict")] == explore.Proved.String() {
+		states += all.Values("states")[i]
+		largest = max(largest, all.Values("quota")[i])
+		if row[t.Column("verdict")] == explore.Proved.String() {
 			good++
 		}
 	}

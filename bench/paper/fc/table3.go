@@ -1,24 +1,42 @@
-package reproduce
+package fc
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 )
 
-var fcTable3 = &Experiment{
-	IDs: []string{"fc-table3"}, Pure: true, Title: "Memory for flow control at a receiver",
-	Paper: "FC, section 7.5, Equations 7 and 8, Table 3", measure: measureTable3, plot: plotTable3,
-	claims: []claim{
-		{"static structures take at most 4n+2 bytes for n processes", "4n+2", structures("static", 4, 2)},
-		{"dynamic structures take at most 150n bytes for n processes", "150n", structures("dynamic", 150, 0)},
-		{"structures and buffers of the static flow control at 256K processes", "1024 MB", total("static", 1024)},
-		{"structures and buffers of the dynamic flow control at 256K processes", "293.5 MB", total("dynamic", 293.5)},
-		{"dynamic flow control needs less than a third of the memory at every size", "0.29", judgeShare},
-	},
+func table3() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"fc-table3"}, Pure: true, Title: "Memory for flow control at a receiver",
+		Paper: "FC, section 7.5, Equations 7 and 8, Table 3", Measure: measureTable3, Plot: plotTable3,
+		Claims: []paper.Claim{
+			{
+				Text:  "static structures take at most 4n+2 bytes for n processes",
+				Paper: "4n+2", Judge: structures("static", 4, 2),
+			},
+			{
+				Text:  "dynamic structures take at most 150n bytes for n processes",
+				Paper: "150n", Judge: structures("dynamic", 150, 0),
+			},
+			{
+				Text:  "structures and buffers of the static flow control at 256K processes",
+				Paper: "1024 MB", Judge: total("static", 1024),
+			},
+			{
+				Text:  "structures and buffers of the dynamic flow control at 256K processes",
+				Paper: "293.5 MB", Judge: total("dynamic", 293.5),
+			},
+			{
+				Text:  "dynamic flow control needs less than a third of the memory at every size",
+				Paper: "0.29", Judge: judgeShare,
+			},
+		},
+	}
 }
 
 // The sizes at which both have about 3 % overhead (section 7.5): slots per peer,
@@ -32,8 +50,8 @@ const (
 
 // measureTable3 counts the bytes of real flow controls. A mailbox has at most
 // mailbox.MaxProcs processes; beyond, two measured sizes are extended.
-func measureTable3(context.Context, *Env) (*Table, error) {
-	t := &Table{Columns: []string{"flow control", "processes", "structures (bytes)", "bytes per process", "mailbox (MB)", "total (MB)", "paper (MB)", "how"}}
+func measureTable3(context.Context, *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: []string{"flow control", "processes", "structures (bytes)", "bytes per process", "mailbox (MB)", "total (MB)", "paper (MB)", "how"}}
 	paper := map[string][]float64{"static": {4, 16, 64, 256, 1024}, "dynamic": {1.14, 4.6, 18.3, 73.3, 293.5}}
 	for _, flow := range []string{"static", "dynamic"} {
 		var sizes [2]float64 // of the last two measured
@@ -56,7 +74,7 @@ func measureTable3(context.Context, *Env) (*Table, error) {
 				bytes, how = sizes[1]+perProcess*float64(n-mailbox.MaxProcs), "extended from 16K and 64K"
 			}
 			buffers := float64(slots) * float64(n-1) * regs.SlotBytes
-			t.add(flow, n, bytes, bytes/float64(n), buffers/mebibyte, (bytes+buffers)/mebibyte, paper[flow][i], how)
+			t.Add(flow, n, bytes, bytes/float64(n), buffers/mebibyte, (bytes+buffers)/mebibyte, paper[flow][i], how)
 			i++
 		}
 	}
@@ -78,44 +96,44 @@ func stateBytes(flow string, procs, slots int) (int, error) {
 }
 
 // structures: at most perProcess bytes for each process and fixed besides.
-func structures(flow string, perProcess, fixed float64) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
-		rows := t.where("flow control", flow)
-		sizes, holds := rows.values("structures (bytes)"), true
-		for i, n := range rows.values("processes") {
+func structures(flow string, perProcess, fixed float64) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
+		rows := t.Where("flow control", flow)
+		sizes, holds := rows.Values("structures (bytes)"), true
+		for i, n := range rows.Values("processes") {
 			holds = holds && sizes[i] <= perProcess*n+fixed
 		}
-		return fmt.Sprintf("%.1f bytes per process at 1K, %.1f at 64K", rows.only("bytes per process", "processes", 1<<10),
-			rows.only("bytes per process", "processes", 64<<10)), holds
+		return fmt.Sprintf("%.1f bytes per process at 1K, %.1f at 64K", rows.Only("bytes per process", "processes", 1<<10),
+			rows.Only("bytes per process", "processes", 64<<10)), holds
 	}
 }
 
 // total: no more than the paper's, within its rounding.
-func total(flow string, paper float64) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
-		mb := t.only("total (MB)", "flow control", flow, "processes", largest)
-		return fmt.Sprintf("%.1f MB", mb), mb <= paper*1.002
+func total(flow string, published float64) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
+		mb := t.Only("total (MB)", "flow control", flow, "processes", largest)
+		return fmt.Sprintf("%.1f MB", mb), mb <= published*1.002
 	}
 }
 
-func plotTable3(t *Table) []*figure.Figure {
+func plotTable3(t *paper.Table) []*figure.Figure {
 	f := &figure.Figure{
 		Title: "Memory for flow control at a receiver", X: figure.Axis{Label: "processes", Scale: figure.Log2},
 		Y: figure.Axis{Label: "structures and mailbox", Unit: "MB", Scale: figure.Log10},
 	}
 	for _, flow := range []string{"static", "dynamic"} {
-		rows := t.where("flow control", flow)
+		rows := t.Where("flow control", flow)
 		f.Series = append(f.Series,
-			figure.Series{Name: flow, Points: rows.points("processes", "total (MB)")},
-			figure.Series{Name: flow + ", paper", Points: rows.points("processes", "paper (MB)")})
+			figure.Series{Name: flow, Points: rows.Points("processes", "total (MB)")},
+			figure.Series{Name: flow + ", paper", Points: rows.Points("processes", "paper (MB)")})
 	}
 	return []*figure.Figure{f}
 }
 
-func judgeShare(t *Table) (string, bool) {
+func judgeShare(t *paper.Table) (string, bool) {
 	worst := 0.0
 	for n := 1 << 10; n <= largest; n *= 4 {
-		worst = max(worst, t.only("total (MB)", "flow control", "dynamic", "processes", n)/t.only("total (MB)", "flow control", "static", "processes", n))
+		worst = max(worst, t.Only("total (MB)", "flow control", "dynamic", "processes", n)/t.Only("total (MB)", "flow control", "static", "processes", n))
 	}
 	return fmt.Sprintf("at most %.2f", worst), worst < 1.0/3
 }

@@ -1,4 +1,4 @@
-package reproduce
+package rdrp
 
 import (
 	"context"
@@ -7,27 +7,51 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/load"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// rdrpBounds goes beyond the paper: what a bound can reach at all, who should set it, and who else
+// boundsOfNetworks goes beyond the paper: what a bound can reach at all, who should set it, and who else
 // gains. Its claims are ours.
-var rdrpBounds = &Experiment{
-	IDs: []string{"rdrp-bounds"}, Engine: packetEngine, Title: "Bounds on outstanding transfers: the ideal, the receiver's own, per pair, beside others",
-	Paper: "beyond RDRP, section 4.1", PaperSize: rdrpPaperSize, Thinned: "3 permutations per point instead of 10",
-	measure: measureBounds, plot: plotBounds,
-	claims: []claim{
-		{"what the receiver grants is as good as the best fixed bound: 1/2, 1/4, 1/8", "within 3 %", grantedIsBest},
-		{"without slow nodes a granted bound loses nothing", "at least 99 % of none", grantedLosesNothing},
-		{"the best fixed bound is near the ideal, sources that know", "-", fixedNearIdeal},
-		{"FECN/BECN adds nothing to a bound", "-", ecnAddsNothing},
-		{"a bound per pair is better than per node where a node has several partners", "-", pairsBeatNodes},
-		{"others between the flows are not disturbed", "p99 at most 1.5 times that without slow nodes", victimsUndisturbed},
-		{"bounds help on other networks too: UGAL-L, fat tree", "-", elsewhereToo},
-	},
+func boundsOfNetworks() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"rdrp-bounds"}, Engine: packetEngine, Title: "Bounds on outstanding transfers: the ideal, the receiver's own, per pair, beside others",
+		Paper: "beyond RDRP, section 4.1", PaperSize: rdrpPaperSize, Thinned: "3 permutations per point instead of 10",
+		Measure: measureBounds, Plot: plotBounds,
+		Claims: []paper.Claim{
+			{
+				Text:  "what the receiver grants is as good as the best fixed bound: 1/2, 1/4, 1/8",
+				Paper: "within 3 %", Judge: grantedIsBest,
+			},
+			{
+				Text:  "without slow nodes a granted bound loses nothing",
+				Paper: "at least 99 % of none", Judge: grantedLosesNothing,
+			},
+			{
+				Text:  "the best fixed bound is near the ideal, sources that know",
+				Paper: "-", Judge: fixedNearIdeal,
+			},
+			{
+				Text:  "FECN/BECN adds nothing to a bound",
+				Paper: "-", Judge: ecnAddsNothing,
+			},
+			{
+				Text:  "a bound per pair is better than per node where a node has several partners",
+				Paper: "-", Judge: pairsBeatNodes,
+			},
+			{
+				Text:  "others between the flows are not disturbed",
+				Paper: "p99 at most 1.5 times that without slow nodes", Judge: victimsUndisturbed,
+			},
+			{
+				Text:  "bounds help on other networks too: UGAL-L, fat tree",
+				Paper: "-", Judge: elsewhereToo,
+			},
+		},
+	}
 }
 
 // A trial is one point: the network, what its nodes send, and what bounds them.
@@ -82,17 +106,17 @@ func boundTrials() (list []trial) {
 }
 
 // network is the Dragonfly of the scale, or the fat tree that is about as large.
-func (e *Env) network(name string) (topology.Topology, error) {
+func network(e *paper.Env, name string) (topology.Topology, error) {
 	if name == fatTreeNet {
-		return topology.NewFatTree(map[Scale]int{Small: 4, Medium: 10, Large: 17, Full: 17}[e.Scale], 3, 2)
+		return topology.NewFatTree(map[paper.Scale]int{paper.Small: 4, paper.Medium: 10, paper.Large: 17, paper.Full: 17}[e.Scale], 3, 2)
 	}
-	return e.dragonfly()
+	return dragonfly(e)
 }
 
 // trialConfig is a trial under one drawing of partners and slow nodes.
-func (e *Env) trialConfig(x trial, drawing int) (packets.Config, error) {
+func trialConfig(e *paper.Env, x trial, drawing int) (packets.Config, error) {
 	c := packets.Paper()
-	t, err := e.network(x.net)
+	t, err := network(e, x.net)
 	if err != nil {
 		return c, err
 	}
@@ -124,43 +148,45 @@ func (e *Env) trialConfig(x trial, drawing int) (packets.Config, error) {
 	return c, err
 }
 
-var boundColumns = []string{"network", "routing", "partners", "others (%)", "slow to 1/", "bound", "FECN/BECN", "drawings",
-	"throughput", "± (95 %)", "lowest", "highest", "p50 (cycles)", "p99 (cycles)", "p99.9 (cycles)"}
-
-// drawings are of partners and slow nodes, per trial.
-func (e *Env) drawings() int {
-	if e.Scale == Large {
-		return 3
-	}
-	return e.permutations()
+func boundColumns() []string {
+	return []string{"network", "routing", "partners", "others (%)", "slow to 1/", "bound", "FECN/BECN", "drawings",
+		"throughput", "± (95 %)", "lowest", "highest", "p50 (cycles)", "p99 (cycles)", "p99.9 (cycles)"}
 }
 
-func measureBounds(ctx context.Context, e *Env) (*Table, error) {
-	list, n := boundTrials(), e.drawings()
+// drawings are of partners and slow nodes, per trial.
+func drawings(e *paper.Env) int {
+	if e.Scale == paper.Large {
+		return 3
+	}
+	return permutations(e)
+}
+
+func measureBounds(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	list, n := boundTrials(), drawings(e)
 	points := make([]*load.Point, len(list)*n)
-	err := e.points(ctx, points, func(ctx context.Context, i int) (*load.Point, error) {
+	err := measurePoints(e, ctx, points, func(ctx context.Context, i int) (*load.Point, error) {
 		x := list[i/n]
-		key := fmt.Sprintf("bounds, %s, %s, seed %d, drawing %d, %+v, %+v", packetEngine, e.Scale, e.Seed, i%n, x, rdrpRule)
-		return e.known(ctx, key, rdrpRule, func() (packets.Config, error) { return e.trialConfig(x, i%n) })
+		key := fmt.Sprintf("bounds, %s, %s, seed %d, drawing %d, %+v, %+v", packetEngine, e.Scale, e.Seed, i%n, x, rdrpRule())
+		return known(e, ctx, key, rdrpRule(), func() (packets.Config, error) { return trialConfig(e, x, i%n) })
 	})
 	if err != nil {
 		return nil, err
 	}
-	t := &Table{Columns: boundColumns}
+	t := &paper.Table{Columns: boundColumns()}
 	for i, x := range list {
-		t.trial(x, points[i*n:(i+1)*n])
+		addTrial(t, x, points[i*n:(i+1)*n])
 	}
 	for _, name := range []string{dragonflyNet, fatTreeNet} {
-		net, err := e.network(name)
+		net, err := network(e, name)
 		if err != nil {
 			return nil, err
 		}
-		e.sizes = append(e.sizes, fmt.Sprintf("%d nodes: %s", net.Nodes(), net))
+		e.Worlds = append(e.Worlds, fmt.Sprintf("%d nodes: %s", net.Nodes(), net))
 	}
 	return t, nil
 }
 
-func (t *Table) trial(x trial, points []*load.Point) {
+func addTrial(t *paper.Table, x trial, points []*load.Point) {
 	var accepted []float64
 	var p50, p99, p999 int64
 	for _, p := range points {
@@ -169,22 +195,22 @@ func (t *Table) trial(x trial, points []*load.Point) {
 	}
 	n := int64(len(points))
 	average, within := load.Interval(accepted)
-	t.add(x.net, string(x.routing), x.partners, 100*x.others, x.factor, x.bound, x.ecn, len(points),
+	t.Add(x.net, string(x.routing), x.partners, 100*x.others, x.factor, x.bound, x.ecn, len(points),
 		average, within, slices.Min(accepted), slices.Max(accepted), int(p50/n), int(p99/n), int(p999/n))
 }
 
 // at gives a value of one trial.
-func (t *Table) at(column string, x trial) float64 {
-	return t.only(column, "network", x.net, "routing", string(x.routing), "partners", x.partners, "others (%)", 100*x.others,
+func at(t *paper.Table, column string, x trial) float64 {
+	return t.Only(column, "network", x.net, "routing", string(x.routing), "partners", x.partners, "others (%)", 100*x.others,
 		"slow to 1/", x.factor, "bound", x.bound, "FECN/BECN", x.ecn)
 }
 
 // among is the throughput of a permutation on the paper's network.
-func among(t *Table, factor int, bound, ecn string) float64 {
-	return t.at("throughput", trial{dragonflyNet, routing.PAR, 1, 0, factor, bound, ecn})
+func among(t *paper.Table, factor int, bound, ecn string) float64 {
+	return at(t, "throughput", trial{dragonflyNet, routing.PAR, 1, 0, factor, bound, ecn})
 }
 
-func bestFixed(t *Table, factor int) (best float64, bound string) {
+func bestFixed(t *paper.Table, factor int) (best float64, bound string) {
 	for _, b := range []string{"10", "15", "20", "25", "30"} {
 		if v := among(t, factor, b, noECN); v > best {
 			best, bound = v, b
@@ -193,7 +219,7 @@ func bestFixed(t *Table, factor int) (best float64, bound string) {
 	return best, bound
 }
 
-func grantedIsBest(t *Table) (string, bool) {
+func grantedIsBest(t *paper.Table) (string, bool) {
 	ours, holds := "", true
 	for _, f := range []int{2, 4, 8} {
 		most, bound := bestFixed(t, f)
@@ -204,12 +230,12 @@ func grantedIsBest(t *Table) (string, bool) {
 	return ours[:len(ours)-2], holds
 }
 
-func grantedLosesNothing(t *Table) (string, bool) {
+func grantedLosesNothing(t *paper.Table) (string, bool) {
 	v, none := among(t, 1, granted, noECN), among(t, 1, anyBound, noECN)
 	return fmt.Sprintf("%.3f against %.3f", v, none), v >= 0.99*none
 }
 
-func fixedNearIdeal(t *Table) (string, bool) {
+func fixedNearIdeal(t *paper.Table) (string, bool) {
 	ours, holds := "", true
 	for _, f := range []int{2, 4, 8} {
 		most, _ := bestFixed(t, f)
@@ -220,7 +246,7 @@ func fixedNearIdeal(t *Table) (string, bool) {
 	return ours[:len(ours)-2], holds
 }
 
-func ecnAddsNothing(t *Table) (string, bool) {
+func ecnAddsNothing(t *paper.Table) (string, bool) {
 	ours, holds := "", true
 	for _, b := range []string{"20", granted} {
 		with, without := among(t, 8, b, defaultECN), among(t, 8, b, noECN)
@@ -230,18 +256,18 @@ func ecnAddsNothing(t *Table) (string, bool) {
 	return ours + fmt.Sprintf("FECN/BECN alone %.3f", among(t, 8, anyBound, defaultECN)), holds
 }
 
-func pairsBeatNodes(t *Table) (string, bool) {
+func pairsBeatNodes(t *paper.Table) (string, bool) {
 	at := func(bound string) float64 {
-		return t.at("throughput", trial{dragonflyNet, routing.PAR, 4, 0, 8, bound, noECN})
+		return at(t, "throughput", trial{dragonflyNet, routing.PAR, 4, 0, 8, bound, noECN})
 	}
 	node, pair := max(at("20"), at("80")), max(at("5/pair"), at("20/pair"))
 	return fmt.Sprintf("4 partners, 1/8: %.3f per node (20: %.3f, 80: %.3f), %.3f per pair (5: %.3f, 20: %.3f), %.3f granted, %.3f ideal, %.3f none",
 		node, at("20"), at("80"), pair, at("5/pair"), at("20/pair"), at(granted), at(ideal), at(anyBound)), pair > node
 }
 
-func victimsUndisturbed(t *Table) (string, bool) {
+func victimsUndisturbed(t *paper.Table) (string, bool) {
 	at := func(factor int, bound string) float64 {
-		return t.at("p99 (cycles)", trial{dragonflyNet, routing.PAR, 1, 0.1, factor, bound, noECN})
+		return at(t, "p99 (cycles)", trial{dragonflyNet, routing.PAR, 1, 0.1, factor, bound, noECN})
 	}
 	ours := ""
 	for _, b := range []string{anyBound, ideal, "20", granted} {
@@ -250,11 +276,11 @@ func victimsUndisturbed(t *Table) (string, bool) {
 	return ours[:len(ours)-2], at(8, "20") <= 1.5*at(1, "20") && at(8, granted) <= 1.5*at(1, granted)
 }
 
-func elsewhereToo(t *Table) (string, bool) {
+func elsewhereToo(t *paper.Table) (string, bool) {
 	ours, holds := "", true
 	for _, n := range []string{dragonflyNet, fatTreeNet} {
 		at := func(factor int, bound string) float64 {
-			return t.at("throughput", trial{n, routing.UGAL, 1, 0, factor, bound, noECN})
+			return at(t, "throughput", trial{n, routing.UGAL, 1, 0, factor, bound, noECN})
 		}
 		holds = holds && max(at(8, "20"), at(8, granted)) > 1.02*at(8, anyBound)
 		ours += fmt.Sprintf("%s: %.3f without slow nodes; 1/8: %.3f, bound 20 %.3f, granted %.3f; ", n, at(1, anyBound), at(8, anyBound), at(8, "20"), at(8, granted))
@@ -262,11 +288,11 @@ func elsewhereToo(t *Table) (string, bool) {
 	return ours[:len(ours)-2], holds
 }
 
-func plotBounds(t *Table) []*figure.Figure {
-	rows := t.where("network", dragonflyNet, "routing", string(routing.PAR), "partners", 1, "others (%)", 0.0, "FECN/BECN", noECN)
-	shown := &Table{Columns: t.Columns}
+func plotBounds(t *paper.Table) []*figure.Figure {
+	rows := t.Where("network", dragonflyNet, "routing", string(routing.PAR), "partners", 1, "others (%)", 0.0, "FECN/BECN", noECN)
+	shown := &paper.Table{Columns: t.Columns}
 	for _, b := range []string{anyBound, "10", "20", "30", granted, ideal} {
-		shown = shown.with(rows.where("bound", b))
+		shown = with(shown, rows.Where("bound", b))
 	}
 	x := figure.Axis{Label: "slow memories take a flit in so many cycles", Scale: figure.Log2}
 	return []*figure.Figure{lines(shown, "1 % slow nodes, permutation, Dragonfly", x, "slow to 1/", "bound", func(v any) string { return v.(string) })}

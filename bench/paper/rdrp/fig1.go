@@ -1,4 +1,4 @@
-package reproduce
+package rdrp
 
 import (
 	"context"
@@ -6,36 +6,54 @@ import (
 	"math"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 )
 
 const rdrpPaperSize = "5,256 nodes in 73 groups"
 const rdrpThinned = "the points that decide the claims; ten permutations of each, as at scale paper"
 
-var rdrpFig1 = &Experiment{
-	IDs: []string{"rdrp-fig1"}, Engine: packetEngine, Title: "What a few slow memories do to a Dragonfly",
-	Paper: "RDRP, section 1, Figure 1", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
-	measure: measureRDRP1, plot: plotRDRP1,
-	claims: []claim{
-		{"without slow nodes the network takes nearly 60 % of the injection rate", "0.59", nearlySixty},
-		{"0.1 % of nodes at half the bandwidth: a dramatic drop", "below 0.3", dramatic(2)},
-		{"0.1 % of nodes at an eighth: a dramatic drop", "below 0.3", dramatic(8)},
-		{"one or two slow nodes: the drop depends on the permutation, with more it does not", "repeatably poor from 0.1 % on", repeatablyPoor},
-		{"more slow nodes never make it better", "falls", falling},
-	},
+func fig1() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"rdrp-fig1"}, Engine: packetEngine, Title: "What a few slow memories do to a Dragonfly",
+		Paper: "RDRP, section 1, Figure 1", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
+		Measure: measureRDRP1, Plot: plotRDRP1,
+		Claims: []paper.Claim{
+			{
+				Text:  "without slow nodes the network takes nearly 60 % of the injection rate",
+				Paper: "0.59", Judge: nearlySixty,
+			},
+			{
+				Text:  "0.1 % of nodes at half the bandwidth: a dramatic drop",
+				Paper: "below 0.3", Judge: dramatic(2),
+			},
+			{
+				Text:  "0.1 % of nodes at an eighth: a dramatic drop",
+				Paper: "below 0.3", Judge: dramatic(8),
+			},
+			{
+				Text:  "one or two slow nodes: the drop depends on the permutation, with more it does not",
+				Paper: "repeatably poor from 0.1 % on", Judge: repeatablyPoor,
+			},
+			{
+				Text:  "more slow nodes never make it better",
+				Paper: "falls", Judge: falling,
+			},
+		},
+	}
 }
 
-func measureRDRP1(ctx context.Context, e *Env) (*Table, error) {
-	d, err := e.dragonfly()
+func measureRDRP1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	d, err := dragonfly(e)
 	if err != nil {
 		return nil, err
 	}
-	return e.transfers(ctx, d, e.rdrp1(d.Nodes()))
+	return transfers(e, ctx, d, rdrp1(e, d.Nodes()))
 }
 
 // rdrp1 are the points among so many nodes.
-func (e *Env) rdrp1(nodes int) []transfer {
+func rdrp1(e *paper.Env, nodes int) []transfer {
 	shares := []float64{0.001, 0.002, 0.005, 0.01, 0.02, 0.04}
-	if e.Scale == Large {
+	if e.Scale == paper.Large {
 		shares = []float64{0.001, 0.005, 0.01, 0.04}
 	}
 	points := []transfer{{factor: 1, ecn: noECN}}
@@ -47,56 +65,56 @@ func (e *Env) rdrp1(nodes int) []transfer {
 	return points
 }
 
-func unslowed(t *Table) float64 {
-	return t.only("throughput", "slow nodes", 0, "FECN/BECN", noECN, "outstanding", 0)
+func unslowed(t *paper.Table) float64 {
+	return t.Only("throughput", "slow nodes", 0, "FECN/BECN", noECN, "outstanding", 0)
 }
 
-func nearlySixty(t *Table) (string, bool) {
+func nearlySixty(t *paper.Table) (string, bool) {
 	v := unslowed(t)
 	return fmt.Sprintf("%.3f", v), math.Abs(v-0.59) <= 0.06
 }
 
 // atTenth are the rows of a factor with the share next to 0.1 %, from there on.
-func atTenth(t *Table, factor int) *Table {
-	return t.where("slow to 1/", factor).keep("slow (%)", from(0.09))
+func atTenth(t *paper.Table, factor int) *paper.Table {
+	return t.Where("slow to 1/", factor).Keep("slow (%)", paper.AtLeast(0.09))
 }
 
-func dramatic(factor int) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
+func dramatic(factor int) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
 		rows := atTenth(t, factor)
-		v, share := rows.values("throughput")[0], rows.values("slow (%)")[0]
+		v, share := rows.Values("throughput")[0], rows.Values("slow (%)")[0]
 		return fmt.Sprintf("%.3f at %.2f %%, %.3f without", v, share, unslowed(t)), v <= unslowed(t)/2
 	}
 }
 
-func repeatablyPoor(t *Table) (string, bool) {
-	spread := func(rows *Table) (worst float64) {
-		low, high := rows.values("lowest"), rows.values("highest")
+func repeatablyPoor(t *paper.Table) (string, bool) {
+	spread := func(rows *paper.Table) (worst float64) {
+		low, high := rows.Values("lowest"), rows.Values("highest")
 		for i := range low {
 			worst = max(worst, high[i]/low[i]-1)
 		}
 		return worst
 	}
-	rows := t.where("slow to 1/", 8)
-	few, many := spread(rows.keep("slow nodes", below(3))), spread(atTenth(t, 8))
+	rows := t.Where("slow to 1/", 8)
+	few, many := spread(rows.Keep("slow nodes", paper.Below(3))), spread(atTenth(t, 8))
 	return fmt.Sprintf("best over worst permutation at 1/8: +%.0f %% with 1 or 2 nodes, at most +%.0f %% with more", 100*few, 100*many), few > many
 }
 
-func falling(t *Table) (string, bool) {
+func falling(t *paper.Table) (string, bool) {
 	ours, holds := "", true
 	for _, factor := range []int{2, 8} {
-		v := t.where("slow to 1/", factor).values("throughput")
+		v := t.Where("slow to 1/", factor).Values("throughput")
 		for i := 1; i < len(v); i++ {
 			holds = holds && v[i] <= v[i-1]*1.05
 		}
-		ours += fmt.Sprintf("1/%d: %s; ", factor, list(v, "%.2f"))
+		ours += fmt.Sprintf("1/%d: %s; ", factor, paper.Join(v, "%.2f"))
 	}
 	return ours[:len(ours)-2], holds
 }
 
-func plotRDRP1(t *Table) []*figure.Figure {
-	none := t.where("slow nodes", 0)
-	rows := none.as("slow to 1/", 2).with(t.where("slow to 1/", 2)).with(none.as("slow to 1/", 8)).with(t.where("slow to 1/", 8))
+func plotRDRP1(t *paper.Table) []*figure.Figure {
+	none := t.Where("slow nodes", 0)
+	rows := with(with(with(as(none, "slow to 1/", 2), t.Where("slow to 1/", 2)), as(none, "slow to 1/", 8)), t.Where("slow to 1/", 8))
 	f := lines(rows, "Throughput of a permutation with slow nodes, PAR", figure.Axis{Label: "slow nodes", Unit: "%"}, "slow (%)", "slow to 1/",
 		func(v any) string { return fmt.Sprintf("memory at 1/%v of the network", v) })
 	f.Y.Min, f.Y.Max = figure.At(0), figure.At(0.7)

@@ -1,40 +1,57 @@
-package reproduce
+package rdrp
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 )
 
-var rdrpFig4 = &Experiment{
-	IDs: []string{"rdrp-fig4"}, Engine: packetEngine, Title: "FECN/BECN against slow memories",
-	Paper: "RDRP, section 4.1, Figure 4", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
-	measure: measureRDRP4, plot: plotRDRP4,
-	claims: []claim{
-		{"FECN/BECN helps where few nodes are slow to 1/2", "improves the baseline", helpsAtHalf},
-		{"it does not help at 1/4 and 1/8", "ineffective", helpsNowhereElse},
-		{"the aggressive parameters cost 40 % without slow nodes", "-40 %", aggressiveCosts},
-		{"at 1/8 it costs up to half", "up to -50 %", costsAtEighth},
-	},
+func fig4() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"rdrp-fig4"}, Engine: packetEngine, Title: "FECN/BECN against slow memories",
+		Paper: "RDRP, section 4.1, Figure 4", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
+		Measure: measureRDRP4, Plot: plotRDRP4,
+		Claims: []paper.Claim{
+			{
+				Text:  "FECN/BECN helps where few nodes are slow to 1/2",
+				Paper: "improves the baseline", Judge: helpsAtHalf,
+			},
+			{
+				Text:  "it does not help at 1/4 and 1/8",
+				Paper: "ineffective", Judge: helpsNowhereElse,
+			},
+			{
+				Text:  "the aggressive parameters cost 40 % without slow nodes",
+				Paper: "-40 %", Judge: aggressiveCosts,
+			},
+			{
+				Text:  "at 1/8 it costs up to half",
+				Paper: "up to -50 %", Judge: costsAtEighth,
+			},
+		},
+	}
 }
 
-var ecns = []string{noECN, defaultECN, aggressive}
+func ecns() []string {
+	return []string{noECN, defaultECN, aggressive}
+}
 
-func measureRDRP4(ctx context.Context, e *Env) (*Table, error) {
-	d, err := e.dragonfly()
+func measureRDRP4(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	d, err := dragonfly(e)
 	if err != nil {
 		return nil, err
 	}
-	return e.transfers(ctx, d, e.rdrp4(d.Nodes()))
+	return transfers(e, ctx, d, rdrp4(e, d.Nodes()))
 }
 
-func (e *Env) rdrp4(nodes int) (points []transfer) {
+func rdrp4(e *paper.Env, nodes int) (points []transfer) {
 	shares := []float64{0.0004, 0.001, 0.002, 0.005, 0.01, 0.02}
-	if e.Scale == Large {
+	if e.Scale == paper.Large {
 		shares = []float64{0.001, 0.01}
 	}
-	for _, ecn := range ecns {
+	for _, ecn := range ecns() {
 		points = append(points, transfer{factor: 1, ecn: ecn})
 		for _, factor := range []int{2, 4, 8} {
 			for _, n := range slowCounts(nodes, 1, shares...) {
@@ -46,13 +63,13 @@ func (e *Env) rdrp4(nodes int) (points []transfer) {
 }
 
 // gains are the ratios of a parameter set to the baseline, by the number of slow nodes.
-func gains(t *Table, factor int, ecn string) (ratios, shares []float64) {
-	rows := t.where("slow to 1/", factor, "outstanding", 0)
-	base := rows.where("FECN/BECN", noECN).values("throughput")
-	for i, v := range rows.where("FECN/BECN", ecn).values("throughput") {
+func gains(t *paper.Table, factor int, ecn string) (ratios, shares []float64) {
+	rows := t.Where("slow to 1/", factor, "outstanding", 0)
+	base := rows.Where("FECN/BECN", noECN).Values("throughput")
+	for i, v := range rows.Where("FECN/BECN", ecn).Values("throughput") {
 		ratios = append(ratios, v/base[i])
 	}
-	return ratios, rows.where("FECN/BECN", noECN).values("slow (%)")
+	return ratios, rows.Where("FECN/BECN", noECN).Values("slow (%)")
 }
 
 func percents(ratios []float64) string {
@@ -63,9 +80,9 @@ func percents(ratios []float64) string {
 	return list + "%"
 }
 
-func helpsAtHalf(t *Table) (string, bool) {
+func helpsAtHalf(t *paper.Table) (string, bool) {
 	holds, ours := false, ""
-	for _, ecn := range ecns[1:] {
+	for _, ecn := range ecns()[1:] {
 		g, shares := gains(t, 2, ecn)
 		for i := range g {
 			holds = holds || shares[i] <= 0.6 && g[i] >= 1.03
@@ -75,10 +92,10 @@ func helpsAtHalf(t *Table) (string, bool) {
 	return ours[:len(ours)-2], holds
 }
 
-func helpsNowhereElse(t *Table) (string, bool) {
+func helpsNowhereElse(t *paper.Table) (string, bool) {
 	holds, ours := true, ""
 	for _, factor := range []int{4, 8} {
-		for _, ecn := range ecns[1:] {
+		for _, ecn := range ecns()[1:] {
 			g, _ := gains(t, factor, ecn)
 			for _, v := range g {
 				holds = holds && v < 1.1
@@ -89,14 +106,14 @@ func helpsNowhereElse(t *Table) (string, bool) {
 	return ours[:len(ours)-2], holds
 }
 
-func aggressiveCosts(t *Table) (string, bool) {
-	v := t.only("throughput", "slow nodes", 0, "FECN/BECN", aggressive) / unslowed(t)
+func aggressiveCosts(t *paper.Table) (string, bool) {
+	v := t.Only("throughput", "slow nodes", 0, "FECN/BECN", aggressive) / unslowed(t)
 	return fmt.Sprintf("%+.0f %%", 100*(v-1)), v <= 0.75
 }
 
-func costsAtEighth(t *Table) (string, bool) {
+func costsAtEighth(t *paper.Table) (string, bool) {
 	worst := 1.0
-	for _, ecn := range ecns[1:] {
+	for _, ecn := range ecns()[1:] {
 		g, _ := gains(t, 8, ecn)
 		for _, v := range g {
 			worst = min(worst, v)
@@ -105,9 +122,9 @@ func costsAtEighth(t *Table) (string, bool) {
 	return fmt.Sprintf("at worst %+.0f %%", 100*(worst-1)), worst <= 0.7
 }
 
-func plotRDRP4(t *Table) (figures []*figure.Figure) {
+func plotRDRP4(t *paper.Table) (figures []*figure.Figure) {
 	for _, factor := range []int{2, 4, 8} {
-		rows := t.where("slow nodes", 0).with(t.where("slow to 1/", factor))
+		rows := with(t.Where("slow nodes", 0), t.Where("slow to 1/", factor))
 		f := lines(rows, fmt.Sprintf("FECN/BECN, slow nodes at 1/%d", factor), figure.Axis{Label: "slow nodes", Unit: "%"}, "slow (%)", "FECN/BECN",
 			func(v any) string {
 				return map[any]string{noECN: "no FECN/BECN"}[v] + map[any]string{defaultECN: "default", aggressive: "aggressive"}[v]

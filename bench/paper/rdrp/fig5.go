@@ -1,4 +1,4 @@
-package reproduce
+package rdrp
 
 import (
 	"context"
@@ -6,38 +6,63 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 )
 
-var rdrpFig5 = &Experiment{
-	IDs: []string{"rdrp-fig5"}, Engine: packetEngine, Title: "Receiver-driven rendezvous: outstanding transfers bound congestion",
-	Paper: "RDRP, section 4.1, Figure 5", PaperSize: rdrpPaperSize + ", 1 % slow", Thinned: rdrpThinned,
-	measure: measureRDRP5, plot: plotRDRP5,
-	claims: []claim{
-		{"at 1/8, 30 outstanding transfers are best", "30", bestAtThirty},
-		{"30 outstanding, 1/2: over the best of FECN/BECN and none", "1.7 x", gainAtThirty(2, 1.7)},
-		{"30 outstanding, 1/4: over the best of FECN/BECN and none", "3.3 x", gainAtThirty(4, 3.3)},
-		{"30 outstanding, 1/8: over the best of FECN/BECN and none", "4.3 x", gainAtThirty(8, 4.3)},
-		{"too few outstanding transfers waste bandwidth", "lower", fewWaste},
-		{"too many congest the network", "lower at 1/8", manyCongest},
-	},
-	reasons: []reason{
-		{claim: "at 1/8, 30 outstanding transfers are best", changed: acksApart5, measure: measureAcksApart},
-		{asks: noneIsWorse5, changed: acksApart5, measure: measureAcksApart},
-	},
+func fig5() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"rdrp-fig5"}, Engine: packetEngine, Title: "Receiver-driven rendezvous: outstanding transfers bound congestion",
+		Paper: "RDRP, section 4.1, Figure 5", PaperSize: rdrpPaperSize + ", 1 % slow", Thinned: rdrpThinned,
+		Measure: measureRDRP5, Plot: plotRDRP5,
+		Claims: []paper.Claim{
+			{
+				Text:  "at 1/8, 30 outstanding transfers are best",
+				Paper: "30", Judge: bestAtThirty,
+			},
+			{
+				Text:  "30 outstanding, 1/2: over the best of FECN/BECN and none",
+				Paper: "1.7 x", Judge: gainAtThirty(2, 1.7),
+			},
+			{
+				Text:  "30 outstanding, 1/4: over the best of FECN/BECN and none",
+				Paper: "3.3 x", Judge: gainAtThirty(4, 3.3),
+			},
+			{
+				Text:  "30 outstanding, 1/8: over the best of FECN/BECN and none",
+				Paper: "4.3 x", Judge: gainAtThirty(8, 4.3),
+			},
+			{
+				Text:  "too few outstanding transfers waste bandwidth",
+				Paper: "lower", Judge: fewWaste,
+			},
+			{
+				Text:  "too many congest the network",
+				Paper: "lower at 1/8", Judge: manyCongest,
+			},
+		},
+		Reasons: []paper.Hypothesis{
+			{Claim: "at 1/8, 30 outstanding transfers are best", Changed: acksApart5, Measure: measureAcksApart},
+			{Asks: noneIsWorse5(), Changed: acksApart5, Measure: measureAcksApart},
+		},
+	}
 }
 
 // windows are the numbers of outstanding packets of the full grid.
-var windows = []int{2, 5, 10, 15, 20, 25, 30, 40, 50, 70, 100}
+func windows() []int {
+	return []int{2, 5, 10, 15, 20, 25, 30, 40, 50, 70, 100}
+}
 
 // thinWindows are those of the thin scales.
-var thinWindows = []int{5, 15, 30, 40, 100}
+func thinWindows() []int {
+	return []int{5, 15, 30, 40, 100}
+}
 
-func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {
-	d, err := e.dragonfly()
+func measureRDRP5(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	d, err := dragonfly(e)
 	if err != nil {
 		return nil, err
 	}
-	return e.transfers(ctx, d, e.rdrp5(d.Nodes()))
+	return transfers(e, ctx, d, rdrp5(e, d.Nodes()))
 }
 
 // Acknowledgements that ride on packets wait where these do: behind what is on its way to slow
@@ -45,34 +70,38 @@ func measureRDRP5(ctx context.Context, e *Env) (*Table, error) {
 const acksApart5 = "acknowledgements have wires of their own, of 30 cycles"
 
 // noneIsWorse5 is a question of ours.
-var noneIsWorse5 = &claim{"at 1/8, a bound that is too large is not worse than none", "not said", func(t *Table) (string, bool) {
-	v := bounded(t, 8).values("throughput")
-	none := t.only("throughput", "slow to 1/", 8, "outstanding", 0, "FECN/BECN", noECN)
-	return fmt.Sprintf("%.3f with the largest, %.3f with none", v[len(v)-1], none), v[len(v)-1] >= 0.95*none
-}}
+func noneIsWorse5() *paper.Claim {
+	return &paper.Claim{
+		Text:  "at 1/8, a bound that is too large is not worse than none",
+		Paper: "not said", Judge: func(t *paper.Table) (string, bool) {
+			v := bounded(t, 8).Values("throughput")
+			none := t.Only("throughput", "slow to 1/", 8, "outstanding", 0, "FECN/BECN", noECN)
+			return fmt.Sprintf("%.3f with the largest, %.3f with none", v[len(v)-1], none), v[len(v)-1] >= 0.95*none
+		}}
+}
 
-func measureAcksApart(ctx context.Context, e *Env, _ *Table) (*Table, error) {
-	d, err := e.dragonfly()
+func measureAcksApart(ctx context.Context, e *paper.Env, _ *paper.Table) (*paper.Table, error) {
+	d, err := dragonfly(e)
 	if err != nil {
 		return nil, err
 	}
-	points := e.rdrp5(d.Nodes())
+	points := rdrp5(e, d.Nodes())
 	for i := range points {
 		if points[i].window > 0 {
 			points[i].acks = 30
 		}
 	}
-	return e.transfers(ctx, d, points)
+	return transfers(e, ctx, d, points)
 }
 
-func (e *Env) rdrp5(nodes int) (points []transfer) {
-	sweep := windows
-	if e.Scale == Large {
-		sweep = thinWindows
+func rdrp5(e *paper.Env, nodes int) (points []transfer) {
+	sweep := windows()
+	if e.Scale == paper.Large {
+		sweep = thinWindows()
 	}
 	slow := onePercent(nodes)
 	for _, factor := range []int{2, 4, 8} {
-		for _, ecn := range ecns {
+		for _, ecn := range ecns() {
 			points = append(points, transfer{factor: factor, count: slow, ecn: ecn})
 		}
 		for _, w := range sweep {
@@ -83,18 +112,18 @@ func (e *Env) rdrp5(nodes int) (points []transfer) {
 }
 
 // bounded are the rows of a factor with a bound.
-func bounded(t *Table, factor int) *Table {
-	return t.where("slow to 1/", factor).keep("outstanding", from(1))
+func bounded(t *paper.Table, factor int) *paper.Table {
+	return t.Where("slow to 1/", factor).Keep("outstanding", paper.AtLeast(1))
 }
 
 // best is the bound with the highest throughput.
-func best(rows *Table) (window, throughput float64) {
-	v := rows.values("throughput")
+func best(rows *paper.Table) (window, throughput float64) {
+	v := rows.Values("throughput")
 	throughput = slices.Max(v)
-	return rows.values("outstanding")[slices.Index(v, throughput)], throughput
+	return rows.Values("outstanding")[slices.Index(v, throughput)], throughput
 }
 
-func bestAtThirty(t *Table) (string, bool) {
+func bestAtThirty(t *paper.Table) (string, bool) {
 	ours := ""
 	for _, factor := range []int{2, 4} {
 		w, v := best(bounded(t, factor))
@@ -104,34 +133,34 @@ func bestAtThirty(t *Table) (string, bool) {
 	return ours + fmt.Sprintf("1/8: %.0f (%.3f)", w, v), w >= 25 && w <= 40
 }
 
-func gainAtThirty(factor int, paper float64) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
-		base := slices.Max(t.where("slow to 1/", factor, "outstanding", 0).values("throughput"))
-		at := t.only("throughput", "slow to 1/", factor, "outstanding", 30)
+func gainAtThirty(factor int, published float64) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
+		base := slices.Max(t.Where("slow to 1/", factor, "outstanding", 0).Values("throughput"))
+		at := t.Only("throughput", "slow to 1/", factor, "outstanding", 30)
 		w, most := best(bounded(t, factor))
-		return fmt.Sprintf("%.2f x (%.3f against %.3f); with the best bound, %.0f: %.2f x", at/base, at, base, w, most/base), at/base >= 0.75*paper
+		return fmt.Sprintf("%.2f x (%.3f against %.3f); with the best bound, %.0f: %.2f x", at/base, at, base, w, most/base), at/base >= 0.75*published
 	}
 }
 
-func fewWaste(t *Table) (string, bool) {
+func fewWaste(t *paper.Table) (string, bool) {
 	ours, holds := "", true
 	for _, factor := range []int{2, 4, 8} {
 		_, most := best(bounded(t, factor))
-		v := bounded(t, factor).values("throughput")[0]
+		v := bounded(t, factor).Values("throughput")[0]
 		holds = holds && v < 0.9*most
 		ours += fmt.Sprintf("1/%d: %.3f of %.3f; ", factor, v, most)
 	}
 	return ours[:len(ours)-2], holds
 }
 
-func manyCongest(t *Table) (string, bool) {
-	v := bounded(t, 8).values("throughput")
+func manyCongest(t *paper.Table) (string, bool) {
+	v := bounded(t, 8).Values("throughput")
 	_, most := best(bounded(t, 8))
 	return fmt.Sprintf("%.3f with the most, %.3f at best", v[len(v)-1], most), v[len(v)-1] < 0.9*most
 }
 
-func plotRDRP5(t *Table) []*figure.Figure {
-	rows := t.keep("outstanding", from(1))
+func plotRDRP5(t *paper.Table) []*figure.Figure {
+	rows := t.Keep("outstanding", paper.AtLeast(1))
 	f := lines(rows, "Bounded outstanding transfers, 1 % slow nodes, no FECN/BECN", figure.Axis{Label: "outstanding transfers per node", Scale: figure.Log10},
 		"outstanding", "slow to 1/", func(v any) string { return fmt.Sprintf("slow to 1/%v", v) })
 	f.Y.Min, f.Y.Max = figure.At(0), figure.At(0.7)

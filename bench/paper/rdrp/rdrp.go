@@ -1,4 +1,4 @@
-package reproduce
+package rdrp
 
 import (
 	"context"
@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/load"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/cosim/fabric/congestion"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
@@ -18,27 +19,33 @@ const packetEngine = "cosim/fabric/packets"
 
 // rdrpRule: the paper's simulations run until throughput varies by less than 5 % from one iteration
 // to the next.
-var rdrpRule = load.Rule{Window: 500, Tolerance: 0.05, Least: 8, Most: 16, Batches: 8}
+func rdrpRule() load.Rule {
+	return load.Rule{Window: 500, Tolerance: 0.05, Least: 8, Most: 16, Batches: 8}
+}
 
 // swingRule is for the aggressive parameters of FECN/BECN: under them all nodes slow down and
 // recover together, every 6,500 cycles, and a network that is about to do so for the first time
 // looks settled. Two such periods are measured.
-var swingRule = load.Rule{Window: 500, Tolerance: 0.05, Least: 16, Most: 16, Batches: 26}
+func swingRule() load.Rule {
+	return load.Rule{Window: 500, Tolerance: 0.05, Least: 16, Most: 16, Batches: 26}
+}
 
 func (x transfer) rule() load.Rule {
 	if x.ecn == aggressive {
-		return swingRule
+		return swingRule()
 	}
-	return rdrpRule
+	return rdrpRule()
 }
 
 // rdrpSize is p of a balanced Dragonfly: p nodes and p global wires at each of 2p routers of a
 // group. 6 is the paper's.
-func rdrpSize(s Scale) int { return map[Scale]int{Small: 2, Medium: 4, Large: 6, Full: 6}[s] }
+func rdrpSize(s paper.Scale) int {
+	return map[paper.Scale]int{paper.Small: 2, paper.Medium: 4, paper.Large: 6, paper.Full: 6}[s]
+}
 
 // permutations are drawn per point.
-func (e *Env) permutations() int {
-	return map[Scale]int{Small: 4, Medium: 4, Large: 10, Full: 10}[e.Scale]
+func permutations(e *paper.Env) int {
+	return map[paper.Scale]int{paper.Small: 4, paper.Medium: 4, paper.Large: 10, paper.Full: 10}[e.Scale]
 }
 
 const (
@@ -59,7 +66,7 @@ type transfer struct {
 
 // simulation is a transfer under one permutation. Which nodes are slow is drawn with it; fewer are
 // some of more.
-func (e *Env) simulation(t topology.Dragonfly, x transfer, permutation int) (packets.Config, error) {
+func simulation(e *paper.Env, t topology.Dragonfly, x transfer, permutation int) (packets.Config, error) {
 	c := packets.Paper()
 	c.Topology = t
 	if x.window > 0 {
@@ -78,13 +85,13 @@ func ecnOf(name string) *congestion.ECN {
 	return map[string]*congestion.ECN{defaultECN: &congestion.Default, aggressive: &congestion.Aggressive}[name]
 }
 
-// points has each of a list measured, some at a time.
-func (e *Env) points(ctx context.Context, points []*load.Point, measure func(ctx context.Context, i int) (*load.Point, error)) error {
+// measurePoints has each of a list measured, some at a time.
+func measurePoints(e *paper.Env, ctx context.Context, points []*load.Point, measure func(ctx context.Context, i int) (*load.Point, error)) error {
 	if e.Plan != nil {
 		e.Plan(len(points), 0, 0)
 	}
 	done := make(chan struct{}, len(points))
-	err := e.each(ctx, len(points), func(ctx context.Context, i int) (err error) {
+	err := e.Each(ctx, len(points), func(ctx context.Context, i int) (err error) {
 		points[i], err = measure(ctx, i)
 		done <- struct{}{}
 		if e.Step != nil {
@@ -95,16 +102,16 @@ func (e *Env) points(ctx context.Context, points []*load.Point, measure func(ctx
 	if err != nil {
 		return err
 	}
-	e.runs += len(points)
+	e.RunCount += len(points)
 	for _, p := range points {
-		e.packets += p.Packets
+		e.PacketCount += p.Packets
 	}
 	return nil
 }
 
 // known is what the journal has under a key, or what is measured then.
-func (e *Env) known(ctx context.Context, key string, rule load.Rule, config func() (packets.Config, error)) (*load.Point, error) {
-	if p, known := e.Journal.point(key); known {
+func known(e *paper.Env, ctx context.Context, key string, rule load.Rule, config func() (packets.Config, error)) (*load.Point, error) {
+	if p, known := e.Journal.Point(key); known {
 		return p, nil
 	}
 	c, err := config()
@@ -116,31 +123,31 @@ func (e *Env) known(ctx context.Context, key string, rule load.Rule, config func
 		return nil, err
 	}
 	p.Links, p.Classes = nil, nil
-	return p, e.Journal.putPoint(key, p)
+	return p, e.Journal.PutPoint(key, p)
 }
 
 // transfers measures points under several permutations, and adds a row for each.
-func (e *Env) transfers(ctx context.Context, t topology.Dragonfly, list []transfer) (*Table, error) {
-	n := e.permutations()
+func transfers(e *paper.Env, ctx context.Context, t topology.Dragonfly, list []transfer) (*paper.Table, error) {
+	n := permutations(e)
 	points := make([]*load.Point, len(list)*n)
-	err := e.points(ctx, points, func(ctx context.Context, i int) (*load.Point, error) {
+	err := measurePoints(e, ctx, points, func(ctx context.Context, i int) (*load.Point, error) {
 		x := list[i/n]
 		key := fmt.Sprintf("%s, seed %d, permutation %d, %v, %+v, %+v", packetEngine, e.Seed, i%n, t, x, x.rule())
-		return e.known(ctx, key, x.rule(), func() (packets.Config, error) { return e.simulation(t, x, i%n) })
+		return known(e, ctx, key, x.rule(), func() (packets.Config, error) { return simulation(e, t, x, i%n) })
 	})
 	if err != nil {
 		return nil, err
 	}
-	table := &Table{Columns: []string{"slow to 1/", "slow nodes", "slow (%)", "FECN/BECN", "outstanding", "permutations",
+	table := &paper.Table{Columns: []string{"slow to 1/", "slow nodes", "slow (%)", "FECN/BECN", "outstanding", "permutations",
 		"throughput", "± (95 %)", "lowest", "highest", "deepest window", "settled"}}
 	for i, x := range list {
-		table.transfer(t, x, points[i*n:(i+1)*n])
+		addTransfer(table, t, x, points[i*n:(i+1)*n])
 	}
-	e.sizes = append(e.sizes, fmt.Sprintf("%d nodes: %s", t.Nodes(), t))
+	e.Worlds = append(e.Worlds, fmt.Sprintf("%d nodes: %s", t.Nodes(), t))
 	return table, nil
 }
 
-func (t *Table) transfer(d topology.Dragonfly, x transfer, points []*load.Point) {
+func addTransfer(t *paper.Table, d topology.Dragonfly, x transfer, points []*load.Point) {
 	var accepted []float64
 	deepest, settled := 1.0, 0
 	for _, p := range points {
@@ -151,7 +158,7 @@ func (t *Table) transfer(d topology.Dragonfly, x transfer, points []*load.Point)
 		}
 	}
 	average, within := load.Interval(accepted)
-	t.add(x.factor, x.count, 100*float64(x.count)/float64(d.Nodes()), x.ecn, x.window, len(points),
+	t.Add(x.factor, x.count, 100*float64(x.count)/float64(d.Nodes()), x.ecn, x.window, len(points),
 		average, within, slices.Min(accepted), slices.Max(accepted), deepest, settled)
 }
 
@@ -169,18 +176,18 @@ func slowCounts(nodes, least int, shares ...float64) []int {
 // onePercent is how many nodes that is, one at least.
 func onePercent(nodes int) int { return slowCounts(nodes, 1, 0.01)[0] }
 
-func (e *Env) dragonfly() (topology.Dragonfly, error) {
+func dragonfly(e *paper.Env) (topology.Dragonfly, error) {
 	p := rdrpSize(e.Scale)
 	return topology.NewDragonfly(p, 2*p, p, 2, 10)
 }
 
 // lines are a figure of throughput, a line for each of some values of a column, with error bars.
-func lines(t *Table, title string, x figure.Axis, column, by string, name func(v any) string) *figure.Figure {
+func lines(t *paper.Table, title string, x figure.Axis, column, by string, name func(v any) string) *figure.Figure {
 	f := &figure.Figure{Title: title, X: x, Y: figure.Axis{Label: "throughput", Unit: "of the injection bandwidth"}}
-	for _, v := range distinct[any](t, by) {
-		rows := t.where(by, v)
-		s := figure.Series{Name: name(v), Points: rows.points(column, "throughput")}
-		for i, w := range rows.values("± (95 %)") {
+	for _, v := range paper.Distinct[any](t, by) {
+		rows := t.Where(by, v)
+		s := figure.Series{Name: name(v), Points: rows.Points(column, "throughput")}
+		for i, w := range rows.Values("± (95 %)") {
 			s.Points[i].Low, s.Points[i].High = w, w
 		}
 		f.Series = append(f.Series, s)
@@ -189,14 +196,14 @@ func lines(t *Table, title string, x figure.Axis, column, by string, name func(v
 }
 
 // with puts rows of another table behind.
-func (t *Table) with(o *Table) *Table {
-	return &Table{Columns: t.Columns, Rows: append(slices.Clone(t.Rows), o.Rows...)}
+func with(t *paper.Table, o *paper.Table) *paper.Table {
+	return &paper.Table{Columns: t.Columns, Rows: append(slices.Clone(t.Rows), o.Rows...)}
 }
 
 // as gives rows with another value in a column.
-func (t *Table) as(name string, value any) *Table {
-	c := t.column(name)
-	o := &Table{Columns: t.Columns}
+func as(t *paper.Table, name string, value any) *paper.Table {
+	c := t.Column(name)
+	o := &paper.Table{Columns: t.Columns}
 	for _, row := range t.Rows {
 		row = slices.Clone(row)
 		row[c] = value

@@ -1,4 +1,4 @@
-package reproduce
+package rdrp
 
 import (
 	"bytes"
@@ -7,6 +7,8 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/papertest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -14,11 +16,11 @@ var transferColumns = []string{"slow to 1/", "slow nodes", "slow (%)", "FECN/BEC
 	"throughput", "± (95 %)", "lowest", "highest", "deepest window", "settled"}
 
 // transferTable has a row for each point, with what throughput says and a spread around it.
-func transferTable(points []transfer, throughput func(x transfer) float64, spread func(x transfer) float64) *Table {
-	t := &Table{Columns: transferColumns}
+func transferTable(points []transfer, throughput func(x transfer) float64, spread func(x transfer) float64) *paper.Table {
+	t := &paper.Table{Columns: transferColumns}
 	for _, x := range points {
 		v, s := throughput(x), spread(x)
-		t.add(x.factor, x.count, 100*float64(x.count)/5256, x.ecn, x.window, 10, v, s/2, v*(1-s), v*(1+s), v/2, 10)
+		t.Add(x.factor, x.count, 100*float64(x.count)/5256, x.ecn, x.window, 10, v, s/2, v*(1-s), v*(1+s), v/2, 10)
 	}
 	return t
 }
@@ -26,8 +28,8 @@ func transferTable(points []transfer, throughput func(x transfer) float64, sprea
 func evenly(transfer) float64 { return 0.02 }
 
 // goodRDRP1 is as the paper has it.
-func goodRDRP1(e *Env) *Table {
-	return transferTable(e.rdrp1(5256), func(x transfer) float64 {
+func goodRDRP1(e *paper.Env) *paper.Table {
+	return transferTable(rdrp1(e, 5256), func(x transfer) float64 {
 		switch {
 		case x.count == 0:
 			return 0.59
@@ -43,8 +45,8 @@ func goodRDRP1(e *Env) *Table {
 	})
 }
 
-func goodRDRP4(e *Env) *Table {
-	return transferTable(e.rdrp4(5256), func(x transfer) float64 {
+func goodRDRP4(e *paper.Env) *paper.Table {
+	return transferTable(rdrp4(e, 5256), func(x transfer) float64 {
 		v := 0.59
 		if x.count > 0 {
 			v = 0.5 / float64(x.factor)
@@ -61,8 +63,8 @@ func goodRDRP4(e *Env) *Table {
 	}, evenly)
 }
 
-func goodRDRP5(e *Env) *Table {
-	return transferTable(e.rdrp5(5256), func(x transfer) float64 {
+func goodRDRP5(e *paper.Env) *paper.Table {
+	return transferTable(rdrp5(e, 5256), func(x transfer) float64 {
 		best := 0.5
 		switch w := x.window; {
 		case w == 0 && x.ecn == noECN:
@@ -78,8 +80,8 @@ func goodRDRP5(e *Env) *Table {
 }
 
 // goodBounds is what would be best.
-func goodBounds(e *Env) *Table {
-	t := &Table{Columns: boundColumns}
+func goodBounds(e *paper.Env) *paper.Table {
+	t := &paper.Table{Columns: boundColumns()}
 	for _, x := range boundTrials() {
 		v, p99 := 0.5, 500
 		switch {
@@ -90,36 +92,36 @@ func goodBounds(e *Env) *Table {
 		case x.bound == "10":
 			v = 0.45
 		}
-		t.add(x.net, string(x.routing), x.partners, 100*x.others, x.factor, x.bound, x.ecn, 10, v, 0.01, v-0.01, v+0.01, 100, p99, 900)
+		t.Add(x.net, string(x.routing), x.partners, 100*x.others, x.factor, x.bound, x.ecn, 10, v, 0.01, v-0.01, v+0.01, 100, p99, 900)
 	}
 	// a bound per node holds flows up that a bound per pair does not
-	set("throughput", 0.4, "partners", 4, "bound", "20")(t)
+	papertest.Set("throughput", 0.4, "partners", 4, "bound", "20")(t)
 	return t
 }
 
 func init() {
-	cases["rdrp-bounds"] = planted{goodBounds, []func(*Table){
-		set("throughput", 0.48, "slow to 1/", 8, "bound", granted, "partners", 1, "FECN/BECN", noECN), set("throughput", 0.49, "slow to 1/", 1, "bound", granted),
-		set("throughput", 0.6, "slow to 1/", 2, "bound", ideal), set("throughput", 0.55, "bound", "20", "FECN/BECN", defaultECN),
-		func(t *Table) {
-			set("throughput", 0.3, "bound", "20/pair")(t)
-			set("throughput", 0.3, "bound", "5/pair")(t)
+	cases["rdrp-bounds"] = papertest.Case{Good: goodBounds, Plants: []func(*paper.Table){
+		papertest.Set("throughput", 0.48, "slow to 1/", 8, "bound", granted, "partners", 1, "FECN/BECN", noECN), papertest.Set("throughput", 0.49, "slow to 1/", 1, "bound", granted),
+		papertest.Set("throughput", 0.6, "slow to 1/", 2, "bound", ideal), papertest.Set("throughput", 0.55, "bound", "20", "FECN/BECN", defaultECN),
+		func(t *paper.Table) {
+			papertest.Set("throughput", 0.3, "bound", "20/pair")(t)
+			papertest.Set("throughput", 0.3, "bound", "5/pair")(t)
 		},
-		set("p99 (cycles)", 800, "bound", granted, "slow to 1/", 8),
-		set("throughput", 0.6, "network", fatTreeNet, "bound", anyBound),
+		papertest.Set("p99 (cycles)", 800, "bound", granted, "slow to 1/", 8),
+		papertest.Set("throughput", 0.6, "network", fatTreeNet, "bound", anyBound),
 	}}
-	cases["rdrp-fig1"] = planted{goodRDRP1, []func(*Table){
-		set("throughput", 0.7, "slow nodes", 0), set("throughput", 0.4, "slow to 1/", 2, "slow nodes", 5), set("throughput", 0.4, "slow to 1/", 8, "slow nodes", 5),
-		set("highest", 0.9, "slow to 1/", 8, "slow nodes", 53), set("throughput", 0.55, "slow to 1/", 2, "slow nodes", 53),
+	cases["rdrp-fig1"] = papertest.Case{Good: goodRDRP1, Plants: []func(*paper.Table){
+		papertest.Set("throughput", 0.7, "slow nodes", 0), papertest.Set("throughput", 0.4, "slow to 1/", 2, "slow nodes", 5), papertest.Set("throughput", 0.4, "slow to 1/", 8, "slow nodes", 5),
+		papertest.Set("highest", 0.9, "slow to 1/", 8, "slow nodes", 53), papertest.Set("throughput", 0.55, "slow to 1/", 2, "slow nodes", 53),
 	}}
-	cases["rdrp-fig4"] = planted{goodRDRP4, []func(*Table){
-		set("throughput", 0.1, "slow to 1/", 2, "FECN/BECN", defaultECN), set("throughput", 0.3, "slow to 1/", 4, "FECN/BECN", defaultECN),
-		set("throughput", 0.5, "slow nodes", 0, "FECN/BECN", aggressive), set("throughput", 0.06, "slow to 1/", 8, "FECN/BECN", aggressive),
+	cases["rdrp-fig4"] = papertest.Case{Good: goodRDRP4, Plants: []func(*paper.Table){
+		papertest.Set("throughput", 0.1, "slow to 1/", 2, "FECN/BECN", defaultECN), papertest.Set("throughput", 0.3, "slow to 1/", 4, "FECN/BECN", defaultECN),
+		papertest.Set("throughput", 0.5, "slow nodes", 0, "FECN/BECN", aggressive), papertest.Set("throughput", 0.06, "slow to 1/", 8, "FECN/BECN", aggressive),
 	}}
-	cases["rdrp-fig5"] = planted{goodRDRP5, []func(*Table){
-		set("throughput", 0.6, "slow to 1/", 8, "outstanding", 5), set("throughput", 0.5, "slow to 1/", 2, "FECN/BECN", defaultECN),
-		set("throughput", 0.3, "slow to 1/", 4, "FECN/BECN", aggressive), set("throughput", 0.2, "slow to 1/", 8, "outstanding", 30),
-		set("throughput", 0.5, "slow to 1/", 4, "outstanding", 2), set("throughput", 0.49, "slow to 1/", 8, "outstanding", 100),
+	cases["rdrp-fig5"] = papertest.Case{Good: goodRDRP5, Plants: []func(*paper.Table){
+		papertest.Set("throughput", 0.6, "slow to 1/", 8, "outstanding", 5), papertest.Set("throughput", 0.5, "slow to 1/", 2, "FECN/BECN", defaultECN),
+		papertest.Set("throughput", 0.3, "slow to 1/", 4, "FECN/BECN", aggressive), papertest.Set("throughput", 0.2, "slow to 1/", 8, "outstanding", 30),
+		papertest.Set("throughput", 0.5, "slow to 1/", 4, "outstanding", 2), papertest.Set("throughput", 0.49, "slow to 1/", 8, "outstanding", 100),
 	}}
 }
 
@@ -132,11 +134,11 @@ func TestTransfers(t *testing.T) {
 		if testing.Short() && i == 2 {
 			break // once with nothing known, once with all
 		}
-		j, err := OpenJournal(name, i > 0)
+		j, err := paper.OpenJournal(name, i > 0)
 		require.NoError(t, err)
 		known, _ := j.Runs()
 		require.Equal(t, i > 0, known > 0)
-		rep, err := rdrpFig4.Run(context.Background(), Env{Device: []string{"model:", "ideal:", "rtl:"}[i], Scale: Small, Seed: 1, Jobs: jobs, Journal: j})
+		rep, err := fig4().Run(context.Background(), paper.Env{Device: []string{"model:", "ideal:", "rtl:"}[i], Scale: paper.Small, Seed: 1, Jobs: jobs, Journal: j})
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 		b, err := json.Marshal(rep)

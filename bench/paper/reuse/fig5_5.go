@@ -1,4 +1,4 @@
-package reproduce
+package reuse
 
 import (
 	"context"
@@ -7,34 +7,49 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
 
-var reuseFig5 = &Experiment{
-	IDs: []string{"reuse-fig5.5"}, Title: "Eager from buffers that are used again: latency",
-	Paper: "SPEC, section 5.5.1, Figure 5.5 (a)", PaperSize: "2 nodes, 10,000 ping-pongs of 128 bytes to 8 KB",
-	measure: measureReuse5, plot: plotReuse5,
-	claims: []claim{
-		{"8 KB, always from one buffer: faster", "14 %", func(t *Table) (string, bool) {
-			v := t.only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10)
-			return fmt.Sprintf("%.1f %%", v), v >= 14
-		}},
-		{"8 KB gains most", "maximum at 8 KB", func(t *Table) (string, bool) {
-			rows := t.where("buffers", oneBuffer)
-			v := rows.values("gain (%)")
-			at := slices.Index(v, slices.Max(v))
-			return fmt.Sprintf("%.1f %% at %.0f bytes", v[at], rows.values("bytes")[at]), at == len(v)-1
-		}},
-		{"8 KB: as much as the copy that is saved says (equation 5.6)", "14 of 15 %", func(t *Table) (string, bool) {
-			v, w := t.only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10), t.only("theory (%)", "buffers", oneBuffer, "bytes", 8<<10)
-			return fmt.Sprintf("%.1f of %.1f %%", v, w), math.Abs(v-w) <= 1.5
-		}},
-		{"8 KB, from no buffer twice: slower by little", "< 1 % (CG, section 5.5.2)", func(t *Table) (string, bool) {
-			v := -t.only("gain (%)", "buffers", newBuffers, "bytes", 8<<10)
-			return fmt.Sprintf("%.2f %%", v), v <= 1
-		}},
-	},
+func fig5() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"reuse-fig5.5"}, Title: "Eager from buffers that are used again: latency",
+		Paper: "SPEC, section 5.5.1, Figure 5.5 (a)", PaperSize: "2 nodes, 10,000 ping-pongs of 128 bytes to 8 KB",
+		Measure: measureReuse5, Plot: plotReuse5,
+		Claims: []paper.Claim{
+			{
+				Text:  "8 KB, always from one buffer: faster",
+				Paper: "14 %", Judge: func(t *paper.Table) (string, bool) {
+					v := t.Only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10)
+					return fmt.Sprintf("%.1f %%", v), v >= 14
+				},
+			},
+			{
+				Text:  "8 KB gains most",
+				Paper: "maximum at 8 KB", Judge: func(t *paper.Table) (string, bool) {
+					rows := t.Where("buffers", oneBuffer)
+					v := rows.Values("gain (%)")
+					at := slices.Index(v, slices.Max(v))
+					return fmt.Sprintf("%.1f %% at %.0f bytes", v[at], rows.Values("bytes")[at]), at == len(v)-1
+				},
+			},
+			{
+				Text:  "8 KB: as much as the copy that is saved says (equation 5.6)",
+				Paper: "14 of 15 %", Judge: func(t *paper.Table) (string, bool) {
+					v, w := t.Only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10), t.Only("theory (%)", "buffers", oneBuffer, "bytes", 8<<10)
+					return fmt.Sprintf("%.1f of %.1f %%", v, w), math.Abs(v-w) <= 1.5
+				},
+			},
+			{
+				Text:  "8 KB, from no buffer twice: slower by little",
+				Paper: "< 1 % (CG, section 5.5.2)", Judge: func(t *paper.Table) (string, bool) {
+					v := -t.Only("gain (%)", "buffers", newBuffers, "bytes", 8<<10)
+					return fmt.Sprintf("%.2f %%", v), v <= 1
+				},
+			},
+		},
+	}
 }
 
 const (
@@ -42,10 +57,12 @@ const (
 	newBuffers = "all new"
 )
 
-var reuse5Columns = []string{"buffers", "bytes", "messages", "copied (µs)", "adaptive (µs)", "without rings (µs)", "gain (%)", "theory (%)", "without a copy (%)"}
+func reuse5Columns() []string {
+	return []string{"buffers", "bytes", "messages", "copied (µs)", "adaptive (µs)", "without rings (µs)", "gain (%)", "theory (%)", "without a copy (%)"}
+}
 
-func measureReuse5(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: reuse5Columns}
+func measureReuse5(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: reuse5Columns()}
 	type row struct {
 		buffers  string
 		bytes, n int
@@ -53,10 +70,10 @@ func measureReuse5(ctx context.Context, e *Env) (*Table, error) {
 	var rows []row
 	var runs []reuseRun
 	for _, buffers := range []string{oneBuffer, newBuffers} {
-		for _, n := range e.reuseSizes() {
-			x := row{buffers, n, e.repeats(50, 1000, 10000)}
+		for _, n := range reuseSizes(e) {
+			x := row{buffers, n, e.Repeats(50, 1000, 10000)}
 			if buffers == newBuffers {
-				x.n = e.repeats(50, 400, 1000)
+				x.n = e.Repeats(50, 400, 1000)
 			}
 			rows = append(rows, x)
 			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt, host.ReuseOff} {
@@ -64,13 +81,13 @@ func measureReuse5(ctx context.Context, e *Env) (*Table, error) {
 			}
 		}
 	}
-	s, err := e.reuse(ctx, runs)
+	s, err := measureReuse(e, ctx, runs)
 	if err != nil {
 		return nil, err
 	}
 	for i, x := range rows {
 		before, after, off := s[3*i], s[3*i+1], s[3*i+2]
-		t.add(x.buffers, x.bytes, x.n, before.time, after.time, off.time, gain(before, after), theory(x.bytes, before), after.direct)
+		t.Add(x.buffers, x.bytes, x.n, before.time, after.time, off.time, gain(before, after), theory(x.bytes, before), after.direct)
 	}
 	return t, nil
 }
@@ -81,7 +98,7 @@ func reuse5Run(mode host.ReuseMode, buffers string, n, messages int) reuseRun {
 		count = messages
 	}
 	return reuseRun{
-		world: reusePair, mode: mode, bytes: n, arena: (count + 1) * reuseStep(n, false),
+		World: reusePair(), mode: mode, bytes: n, arena: (count + 1) * reuseStep(n, false),
 		body: func(x *reuseRank) (drivers.Time, error) {
 			list, err := x.buffers(count, n, false)
 			if err != nil {
@@ -95,13 +112,13 @@ func reuse5Run(mode host.ReuseMode, buffers string, n, messages int) reuseRun {
 	}
 }
 
-func plotReuse5(t *Table) []*figure.Figure {
+func plotReuse5(t *paper.Table) []*figure.Figure {
 	f := reuseFigure("Eager from one buffer, always: latency that a copy less saves")
-	rows := t.where("buffers", oneBuffer)
+	rows := t.Where("buffers", oneBuffer)
 	f.Series = []figure.Series{
-		{Name: "measured", Points: rows.points("bytes", "gain (%)")},
-		{Name: "theory, equation 5.6", Points: rows.points("bytes", "theory (%)")},
-		{Name: "no buffer twice", Points: t.where("buffers", newBuffers).points("bytes", "gain (%)")},
+		{Name: "measured", Points: rows.Points("bytes", "gain (%)")},
+		{Name: "theory, equation 5.6", Points: rows.Points("bytes", "theory (%)")},
+		{Name: "no buffer twice", Points: t.Where("buffers", newBuffers).Points("bytes", "gain (%)")},
 	}
 	return []*figure.Figure{f}
 }

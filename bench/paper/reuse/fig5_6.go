@@ -1,4 +1,4 @@
-package reproduce
+package reuse
 
 import (
 	"context"
@@ -6,36 +6,51 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
 
-var reuseFig6 = &Experiment{
-	IDs: []string{"reuse-fig5.6"}, Title: "Eager from buffers that are used 1 to 1,000 times",
-	Paper: "SPEC, section 5.5.1, Figure 5.6 (a)", PaperSize: "2 nodes, 1,000 buffers, buffer i used i times",
-	Thinned: "sizes between 1 KB and 4 KB",
-	measure: measureReuse6, plot: plotReuse6,
-	claims: []claim{
-		{"8 KB, pages of their own: faster, but less than from one buffer", "12.7 of 14 %", func(t *Table) (string, bool) {
-			v, w := t.only("gain (%)", "allocation", ownPages, "bytes", 8<<10), t.only("theory (%)", "allocation", ownPages, "bytes", 8<<10)
-			return fmt.Sprintf("%.1f of %.1f %%", v, w), v > 0 && v < w
-		}},
-		{"8 KB gains most", "maximum at 8 KB", func(t *Table) (string, bool) {
-			v := t.where("allocation", ownPages).values("gain (%)")
-			return fmt.Sprintf("%.1f %%", v[len(v)-1]), slices.Max(v) == v[len(v)-1]
-		}},
-		{"short buffers back to back gain more: their pages are registered already", "evident below a page", func(t *Table) (string, bool) {
-			return apart(t, 1<<10, func(d float64) bool { return d > 1 })
-		}},
-		{"from a page on how they lie makes no difference", "almost vanishes", func(t *Table) (string, bool) {
-			return apart(t, 8<<10, func(d float64) bool { return d < 1 && d > -1 })
-		}},
-	},
+func fig6() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"reuse-fig5.6"}, Title: "Eager from buffers that are used 1 to 1,000 times",
+		Paper: "SPEC, section 5.5.1, Figure 5.6 (a)", PaperSize: "2 nodes, 1,000 buffers, buffer i used i times",
+		Thinned: "sizes between 1 KB and 4 KB",
+		Measure: measureReuse6, Plot: plotReuse6,
+		Claims: []paper.Claim{
+			{
+				Text:  "8 KB, pages of their own: faster, but less than from one buffer",
+				Paper: "12.7 of 14 %", Judge: func(t *paper.Table) (string, bool) {
+					v, w := t.Only("gain (%)", "allocation", ownPages, "bytes", 8<<10), t.Only("theory (%)", "allocation", ownPages, "bytes", 8<<10)
+					return fmt.Sprintf("%.1f of %.1f %%", v, w), v > 0 && v < w
+				},
+			},
+			{
+				Text:  "8 KB gains most",
+				Paper: "maximum at 8 KB", Judge: func(t *paper.Table) (string, bool) {
+					v := t.Where("allocation", ownPages).Values("gain (%)")
+					return fmt.Sprintf("%.1f %%", v[len(v)-1]), slices.Max(v) == v[len(v)-1]
+				},
+			},
+			{
+				Text:  "short buffers back to back gain more: their pages are registered already",
+				Paper: "evident below a page", Judge: func(t *paper.Table) (string, bool) {
+					return apart(t, 1<<10, func(d float64) bool { return d > 1 })
+				},
+			},
+			{
+				Text:  "from a page on how they lie makes no difference",
+				Paper: "almost vanishes", Judge: func(t *paper.Table) (string, bool) {
+					return apart(t, 8<<10, func(d float64) bool { return d < 1 && d > -1 })
+				},
+			},
+		},
+	}
 }
 
 // apart is by how many points buffers back to back gain more.
-func apart(t *Table, n int, holds func(float64) bool) (string, bool) {
-	v, w := t.only("gain (%)", "allocation", backToBack, "bytes", n), t.only("gain (%)", "allocation", ownPages, "bytes", n)
+func apart(t *paper.Table, n int, holds func(float64) bool) (string, bool) {
+	v, w := t.Only("gain (%)", "allocation", backToBack, "bytes", n), t.Only("gain (%)", "allocation", ownPages, "bytes", n)
 	return fmt.Sprintf("%.1f and %.1f %%", v, w), holds(v - w)
 }
 
@@ -44,17 +59,19 @@ const (
 	backToBack = "back to back"
 )
 
-var reuse6Columns = []string{"allocation", "bytes", "buffers", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)", "registrations"}
+func reuse6Columns() []string {
+	return []string{"allocation", "bytes", "buffers", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)", "registrations"}
+}
 
-func measureReuse6(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: reuse6Columns}
-	count := e.spectrumBuffers()
+func measureReuse6(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: reuse6Columns()}
+	count := spectrumBuffers(e)
 	var runs []reuseRun
 	for _, allocation := range []string{ownPages, backToBack} {
-		for _, n := range e.spectrumSizes() {
+		for _, n := range spectrumSizes(e) {
 			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
 				runs = append(runs, reuseRun{
-					world: reusePair, mode: mode, bytes: n, arena: (count + 1) * reuseStep(n, allocation == backToBack),
+					World: reusePair(), mode: mode, bytes: n, arena: (count + 1) * reuseStep(n, allocation == backToBack),
 					body: func(x *reuseRank) (drivers.Time, error) {
 						list, err := x.buffers(count, n, allocation == backToBack)
 						if err != nil {
@@ -66,24 +83,24 @@ func measureReuse6(ctx context.Context, e *Env) (*Table, error) {
 			}
 		}
 	}
-	s, err := e.reuse(ctx, runs)
+	s, err := measureReuse(e, ctx, runs)
 	if err != nil {
 		return nil, err
 	}
 	for _, allocation := range []string{ownPages, backToBack} {
-		for _, n := range e.spectrumSizes() {
+		for _, n := range spectrumSizes(e) {
 			before, after := s[0], s[1]
 			s = s[2:]
-			t.add(allocation, n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct, int(after.pins))
+			t.Add(allocation, n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct, int(after.pins))
 		}
 	}
 	return t, nil
 }
 
-func plotReuse6(t *Table) []*figure.Figure {
+func plotReuse6(t *paper.Table) []*figure.Figure {
 	f := reuseFigure("Eager from buffers that are used 1 to 1,000 times")
 	for _, allocation := range []string{ownPages, backToBack} {
-		f.Series = append(f.Series, figure.Series{Name: allocation, Points: t.where("allocation", allocation).points("bytes", "gain (%)")})
+		f.Series = append(f.Series, figure.Series{Name: allocation, Points: t.Where("allocation", allocation).Points("bytes", "gain (%)")})
 	}
 	return []*figure.Figure{f}
 }

@@ -1,4 +1,4 @@
-package reproduce
+package reuse
 
 import (
 	"context"
@@ -6,39 +6,66 @@ import (
 	"math"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
 
-var reuseFig7 = &Experiment{
-	IDs: []string{"reuse-fig5.7"}, Title: "Put and get of buffers that are used again: latency with a fence",
-	Paper: "SPEC, section 5.5.1, Figure 5.7", PaperSize: "2 nodes, 10,000 operations of 128 bytes to 8 KB",
-	measure: measureReuse7, plot: plotReuse7,
-	claims: []claim{
-		{"put of 8 KB: faster", "about 20 %", func(t *Table) (string, bool) { return reuseGains(t, opPut, 8<<10, 18) }},
-		{"put: close to what the copy that is saved says", "very close", func(t *Table) (string, bool) {
-			v, w := t.only("gain (%)", "operation", opPut, "bytes", 8<<10), t.only("theory (%)", "operation", opPut, "bytes", 8<<10)
-			return fmt.Sprintf("%.1f of %.1f %%", v, w), math.Abs(v-w) <= 1.5
-		}},
-		{"put gains from 256 bytes on", "larger than 256 bytes", func(t *Table) (string, bool) {
-			return first(t.where("operation", opPut), func(n float64) bool { return n <= 512 })
-		}},
-		{"get of 8 KB: faster", "about 17 %", func(t *Table) (string, bool) { return reuseGains(t, opGet, 8<<10, 15) }},
-		{"get: noticeably less than the copy that is saved says", "part of the copy is beside the synchronization", func(t *Table) (string, bool) {
-			v, w := t.only("gain (%)", "operation", opGet, "bytes", 8<<10), t.only("theory (%)", "operation", opGet, "bytes", 8<<10)
-			return fmt.Sprintf("%.1f of %.1f %%", v, w), v < w-1.5
-		}},
-		{"get gains only from 3 KB on", "after 3 KB", func(t *Table) (string, bool) {
-			return first(t.where("operation", opGet), func(n float64) bool { return n > 2<<10 })
-		}},
-		{"get that says that it is done before it copies: noticeably less, as the paper explains its own", "(the reason)", func(t *Table) (string, bool) {
-			v, w := t.only("gain (%)", "operation", opGetLate, "bytes", 8<<10), t.only("theory (%)", "operation", opGetLate, "bytes", 8<<10)
-			return fmt.Sprintf("%.1f of %.1f %%", v, w), v < w-1.5
-		}},
-		{"and it gains nothing up to 1 KB, whose copy is shorter than that message", "(the reason)", func(t *Table) (string, bool) {
-			return first(t.where("operation", opGetLate), func(n float64) bool { return n > 1<<10 })
-		}},
-	},
+func fig7() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"reuse-fig5.7"}, Title: "Put and get of buffers that are used again: latency with a fence",
+		Paper: "SPEC, section 5.5.1, Figure 5.7", PaperSize: "2 nodes, 10,000 operations of 128 bytes to 8 KB",
+		Measure: measureReuse7, Plot: plotReuse7,
+		Claims: []paper.Claim{
+			{
+				Text:  "put of 8 KB: faster",
+				Paper: "about 20 %", Judge: func(t *paper.Table) (string, bool) { return reuseGains(t, opPut, 8<<10, 18) },
+			},
+			{
+				Text:  "put: close to what the copy that is saved says",
+				Paper: "very close", Judge: func(t *paper.Table) (string, bool) {
+					v, w := t.Only("gain (%)", "operation", opPut, "bytes", 8<<10), t.Only("theory (%)", "operation", opPut, "bytes", 8<<10)
+					return fmt.Sprintf("%.1f of %.1f %%", v, w), math.Abs(v-w) <= 1.5
+				},
+			},
+			{
+				Text:  "put gains from 256 bytes on",
+				Paper: "larger than 256 bytes", Judge: func(t *paper.Table) (string, bool) {
+					return first(t.Where("operation", opPut), func(n float64) bool { return n <= 512 })
+				},
+			},
+			{
+				Text:  "get of 8 KB: faster",
+				Paper: "about 17 %", Judge: func(t *paper.Table) (string, bool) { return reuseGains(t, opGet, 8<<10, 15) },
+			},
+			{
+				Text:  "get: noticeably less than the copy that is saved says",
+				Paper: "part of the copy is beside the synchronization", Judge: func(t *paper.Table) (string, bool) {
+					v, w := t.Only("gain (%)", "operation", opGet, "bytes", 8<<10), t.Only("theory (%)", "operation", opGet, "bytes", 8<<10)
+					return fmt.Sprintf("%.1f of %.1f %%", v, w), v < w-1.5
+				},
+			},
+			{
+				Text:  "get gains only from 3 KB on",
+				Paper: "after 3 KB", Judge: func(t *paper.Table) (string, bool) {
+					return first(t.Where("operation", opGet), func(n float64) bool { return n > 2<<10 })
+				},
+			},
+			{
+				Text:  "get that says that it is done before it copies: noticeably less, as the paper explains its own",
+				Paper: "(the reason)", Judge: func(t *paper.Table) (string, bool) {
+					v, w := t.Only("gain (%)", "operation", opGetLate, "bytes", 8<<10), t.Only("theory (%)", "operation", opGetLate, "bytes", 8<<10)
+					return fmt.Sprintf("%.1f of %.1f %%", v, w), v < w-1.5
+				},
+			},
+			{
+				Text:  "and it gains nothing up to 1 KB, whose copy is shorter than that message",
+				Paper: "(the reason)", Judge: func(t *paper.Table) (string, bool) {
+					return first(t.Where("operation", opGetLate), func(n float64) bool { return n > 1<<10 })
+				},
+			},
+		},
+	}
 }
 
 // The operations. A late get copies when it has said that it is done, beside a message there and
@@ -49,34 +76,38 @@ const (
 	opGetLate = "get, copied late"
 )
 
-var reuseOps = []string{opPut, opGet, opGetLate}
+func reuseOps() []string {
+	return []string{opPut, opGet, opGetLate}
+}
 
-func reuseGains(t *Table, op string, n int, least float64) (string, bool) {
-	v := t.only("gain (%)", "operation", op, "bytes", n)
+func reuseGains(t *paper.Table, op string, n int, least float64) (string, bool) {
+	v := t.Only("gain (%)", "operation", op, "bytes", n)
 	return fmt.Sprintf("%.1f %%", v), v >= least
 }
 
 // first is the size from which on there is a gain of 1 %.
-func first(t *Table, holds func(float64) bool) (string, bool) {
+func first(t *paper.Table, holds func(float64) bool) (string, bool) {
 	at := math.Inf(1)
-	v, n := t.values("gain (%)"), t.values("bytes")
+	v, n := t.Values("gain (%)"), t.Values("bytes")
 	for i := len(v) - 1; i >= 0 && v[i] >= 1; i-- {
 		at = n[i]
 	}
 	return fmt.Sprintf("from %.0f bytes on", at), holds(at)
 }
 
-var reuse7Columns = []string{"operation", "bytes", "operations", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)"}
+func reuse7Columns() []string {
+	return []string{"operation", "bytes", "operations", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)"}
+}
 
-func measureReuse7(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: reuse7Columns}
-	times := e.repeats(50, 1000, 10000)
+func measureReuse7(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: reuse7Columns()}
+	times := e.Repeats(50, 1000, 10000)
 	var runs []reuseRun
-	for _, op := range reuseOps {
-		for _, n := range e.reuseSizes() {
+	for _, op := range reuseOps() {
+		for _, n := range reuseSizes(e) {
 			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
 				runs = append(runs, reuseRun{
-					world: reusePair, mode: mode, bytes: n, arena: 3 * reuseStep(n, false),
+					World: reusePair(), mode: mode, bytes: n, arena: 3 * reuseStep(n, false),
 					body: func(x *reuseRank) (drivers.Time, error) {
 						list, err := x.buffers(1, n, false)
 						if err != nil {
@@ -88,15 +119,15 @@ func measureReuse7(ctx context.Context, e *Env) (*Table, error) {
 			}
 		}
 	}
-	s, err := e.reuse(ctx, runs)
+	s, err := measureReuse(e, ctx, runs)
 	if err != nil {
 		return nil, err
 	}
-	for _, op := range reuseOps {
-		for _, n := range e.reuseSizes() {
+	for _, op := range reuseOps() {
+		for _, n := range reuseSizes(e) {
 			before, after := s[0], s[1]
 			s = s[2:]
-			t.add(op, n, times, before.time, after.time, gain(before, after), theory(n, before), after.direct)
+			t.Add(op, n, times, before.time, after.time, gain(before, after), theory(n, before), after.direct)
 		}
 	}
 	return t, nil
@@ -166,13 +197,13 @@ func (x *reuseRank) operate(w *host.Window, op string, b, mine []byte, k int) er
 	return nil
 }
 
-func plotReuse7(t *Table) (list []*figure.Figure) {
-	for _, op := range reuseOps {
-		rows := t.where("operation", op)
+func plotReuse7(t *paper.Table) (list []*figure.Figure) {
+	for _, op := range reuseOps() {
+		rows := t.Where("operation", op)
 		f := reuseFigure("One-sided: latency that a copy less saves, " + op)
 		f.Series = []figure.Series{
-			{Name: "measured", Points: rows.points("bytes", "gain (%)")},
-			{Name: "theory, equation 5.6", Points: rows.points("bytes", "theory (%)")},
+			{Name: "measured", Points: rows.Points("bytes", "gain (%)")},
+			{Name: "theory, equation 5.6", Points: rows.Points("bytes", "theory (%)")},
 		}
 		list = append(list, f)
 	}

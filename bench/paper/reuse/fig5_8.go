@@ -1,41 +1,52 @@
-package reproduce
+package reuse
 
 import (
 	"context"
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
 
-var reuseFig8 = &Experiment{
-	IDs: []string{"reuse-fig5.8"}, Title: "Put and get of buffers that are used 1 to 1,000 times",
-	Paper: "SPEC, section 5.5.1, Figure 5.8", PaperSize: "2 nodes, 1,000 buffers, buffer i used i times",
-	Thinned: "sizes between 1 KB and 4 KB",
-	measure: measureReuse8, plot: plotReuse8,
-	claims: []claim{
-		{"put of 8 KB: faster, but less than from one buffer", "lower than Figure 5.7", func(t *Table) (string, bool) { return lower(t, opPut) }},
-		{"get of 8 KB: faster, but less than into one buffer", "lower than Figure 5.7", func(t *Table) (string, bool) { return lower(t, opGet) }},
-	},
+func fig8() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"reuse-fig5.8"}, Title: "Put and get of buffers that are used 1 to 1,000 times",
+		Paper: "SPEC, section 5.5.1, Figure 5.8", PaperSize: "2 nodes, 1,000 buffers, buffer i used i times",
+		Thinned: "sizes between 1 KB and 4 KB",
+		Measure: measureReuse8, Plot: plotReuse8,
+		Claims: []paper.Claim{
+			{
+				Text:  "put of 8 KB: faster, but less than from one buffer",
+				Paper: "lower than Figure 5.7", Judge: func(t *paper.Table) (string, bool) { return lower(t, opPut) },
+			},
+			{
+				Text:  "get of 8 KB: faster, but less than into one buffer",
+				Paper: "lower than Figure 5.7", Judge: func(t *paper.Table) (string, bool) { return lower(t, opGet) },
+			},
+		},
+	}
 }
 
-func lower(t *Table, op string) (string, bool) {
-	v, w := t.only("gain (%)", "operation", op, "bytes", 8<<10), t.only("theory (%)", "operation", op, "bytes", 8<<10)
+func lower(t *paper.Table, op string) (string, bool) {
+	v, w := t.Only("gain (%)", "operation", op, "bytes", 8<<10), t.Only("theory (%)", "operation", op, "bytes", 8<<10)
 	return fmt.Sprintf("%.1f of %.1f %%", v, w), v > 0 && v < w
 }
 
-var reuse8Columns = []string{"operation", "bytes", "buffers", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)"}
+func reuse8Columns() []string {
+	return []string{"operation", "bytes", "buffers", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)"}
+}
 
-func measureReuse8(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: reuse8Columns}
-	count := e.spectrumBuffers()
+func measureReuse8(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: reuse8Columns()}
+	count := spectrumBuffers(e)
 	var runs []reuseRun
 	for _, op := range []string{opPut, opGet} {
-		for _, n := range e.spectrumSizes() {
+		for _, n := range spectrumSizes(e) {
 			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
 				runs = append(runs, reuseRun{
-					world: reusePair, mode: mode, bytes: n, arena: (count + 2) * reuseStep(n, false),
+					World: reusePair(), mode: mode, bytes: n, arena: (count + 2) * reuseStep(n, false),
 					body: func(x *reuseRank) (drivers.Time, error) {
 						list, err := x.buffers(count, n, false)
 						if err != nil {
@@ -47,24 +58,24 @@ func measureReuse8(ctx context.Context, e *Env) (*Table, error) {
 			}
 		}
 	}
-	s, err := e.reuse(ctx, runs)
+	s, err := measureReuse(e, ctx, runs)
 	if err != nil {
 		return nil, err
 	}
 	for _, op := range []string{opPut, opGet} {
-		for _, n := range e.spectrumSizes() {
+		for _, n := range spectrumSizes(e) {
 			before, after := s[0], s[1]
 			s = s[2:]
-			t.add(op, n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct)
+			t.Add(op, n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct)
 		}
 	}
 	return t, nil
 }
 
-func plotReuse8(t *Table) []*figure.Figure {
+func plotReuse8(t *paper.Table) []*figure.Figure {
 	f := reuseFigure("Put and get of buffers that are used 1 to 1,000 times")
 	for _, op := range []string{opPut, opGet} {
-		f.Series = append(f.Series, figure.Series{Name: op, Points: t.where("operation", op).points("bytes", "gain (%)")})
+		f.Series = append(f.Series, figure.Series{Name: op, Points: t.Where("operation", op).Points("bytes", "gain (%)")})
 	}
 	return []*figure.Figure{f}
 }

@@ -1,4 +1,4 @@
-package reproduce
+package reuse
 
 import (
 	"cmp"
@@ -6,24 +6,39 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
 
-var reuseFig9 = &Experiment{
-	IDs: []string{"reuse-fig5.9"}, Title: "Broadcast and scatter from buffers that are used again",
-	Paper: "SPEC, section 5.5.1, Figure 5.9", PaperSize: "4 nodes, 4 and 16 processes, 10,000 operations of 128 bytes to 8 KB",
-	measure: measureReuse9, plot: plotReuse9,
-	claims: []claim{
-		{moreThanTwo, "up to 25 %", func(t *Table) (string, bool) {
-			v, w := ofLine(t, "bcast", 4, 8<<10, meanGains), ofLine(t, "pingpong", 2, 8<<10, meanGains)
-			return fmt.Sprintf("%.1f %%, %.1f between two", v, w), v > w
-		}},
-		{bcastOf16, "lower", lessOf16("bcast", 8<<10, meanGains)},
-		{scatterOf16, "the lowest", lessOf16("scatter", 1<<10, meanGains)},
-		{scatterDrops, "decreases sharply", drops(meanGains)},
-	},
-	reasons: reuseReasons9,
+func fig9() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"reuse-fig5.9"}, Title: "Broadcast and scatter from buffers that are used again",
+		Paper: "SPEC, section 5.5.1, Figure 5.9", PaperSize: "4 nodes, 4 and 16 processes, 10,000 operations of 128 bytes to 8 KB",
+		Measure: measureReuse9, Plot: plotReuse9,
+		Claims: []paper.Claim{
+			{
+				Text:  moreThanTwo,
+				Paper: "up to 25 %", Judge: func(t *paper.Table) (string, bool) {
+					v, w := ofLine(t, "bcast", 4, 8<<10, meanGains), ofLine(t, "pingpong", 2, 8<<10, meanGains)
+					return fmt.Sprintf("%.1f %%, %.1f between two", v, w), v > w
+				},
+			},
+			{
+				Text:  bcastOf16,
+				Paper: "lower", Judge: lessOf16("bcast", 8<<10, meanGains),
+			},
+			{
+				Text:  scatterOf16,
+				Paper: "the lowest", Judge: lessOf16("scatter", 1<<10, meanGains),
+			},
+			{
+				Text:  scatterDrops,
+				Paper: "decreases sharply", Judge: drops(meanGains),
+			},
+		},
+		Reasons: reuseReasons9(),
+	}
 }
 
 // The columns that claims are about: the mean over all ranks, as in the paper, and single ranks.
@@ -33,25 +48,27 @@ const (
 	lastGains = "last rank gains (%)"
 )
 
-func ofLine(t *Table, what string, ranks, n int, column string) float64 {
-	return t.only(column, "collective", what, "processes", ranks, "bytes", n)
+func ofLine(t *paper.Table, what string, ranks, n int, column string) float64 {
+	return t.Only(column, "collective", what, "processes", ranks, "bytes", n)
 }
 
-func lessOf16(what string, n int, column string) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
+func lessOf16(what string, n int, column string) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
 		v, w := ofLine(t, what, 16, n, column), ofLine(t, what, 4, n, column)
 		return fmt.Sprintf("%.1f and %.1f %%", v, w), v < w
 	}
 }
 
-func drops(column string) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
+func drops(column string) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
 		v, w := ofLine(t, "scatter", 4, 4<<10, column), ofLine(t, "scatter", 4, 8<<10, column)
 		return fmt.Sprintf("%.1f %% at 4 KB, %.1f %% at 8 KB", v, w), w < v/2
 	}
 }
 
-var reuse9Columns = []string{"collective", "processes", "bytes", "operations", "copied (µs)", "adaptive (µs)", meanGains, rootGains, lastGains, "without a copy (%)"}
+func reuse9Columns() []string {
+	return []string{"collective", "processes", "bytes", "operations", "copied (µs)", "adaptive (µs)", meanGains, rootGains, lastGains, "without a copy (%)"}
+}
 
 // What ranks do in a line of the figure, and instead of it.
 const (
@@ -69,23 +86,29 @@ const (
 // A reuse9 is a line of the figure.
 type reuse9 struct {
 	what  string
-	world world
+	world paper.World
 	does  string // instead of what it is named for; empty: that
 	part  int    // of the bytes of a block; 0: all of them
 }
 
 // nodes4 is a world of one rank per node, nodes16 one of four ranks per node.
-var nodes4 = world{nodes: 4, procs: 1}
-
-var nodes16 = world{nodes: 4, procs: 4}
-
-var reuse9Lines = []reuse9{
-	{what: ofBcast, world: nodes4}, {what: ofBcast, world: nodes16}, {what: ofScatter, world: nodes4}, {what: ofScatter, world: nodes16},
-	{what: ofPingpong, world: reusePair},
+func nodes4() paper.World {
+	return paper.World{Nodes: 4, Procs: 1}
 }
 
-func measureReuse9(ctx context.Context, e *Env) (*Table, error) {
-	return e.fromRoots(ctx, reuse9Lines, e.reuseSizes())
+func nodes16() paper.World {
+	return paper.World{Nodes: 4, Procs: 4}
+}
+
+func reuse9Lines() []reuse9 {
+	return []reuse9{
+		{what: ofBcast, world: nodes4()}, {what: ofBcast, world: nodes16()}, {what: ofScatter, world: nodes4()}, {what: ofScatter, world: nodes16()},
+		{what: ofPingpong, world: reusePair()},
+	}
+}
+
+func measureReuse9(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return fromRoots(e, ctx, reuse9Lines(), reuseSizes(e))
 }
 
 // run is a line's, for messages of n bytes.
@@ -96,21 +119,21 @@ func (l reuse9) run(mode host.ReuseMode, n, times int) reuseRun {
 	does := cmp.Or(l.does, l.what)
 	n /= cmp.Or(l.part, 1)
 	return reuseRun{
-		world: l.world, mode: mode, bytes: n, arena: (l.world.ranks() + 2) * reuseStep(n, false), local: true,
+		World: l.world, mode: mode, bytes: n, arena: (l.world.Ranks() + 2) * reuseStep(n, false), local: true,
 		body: func(x *reuseRank) (drivers.Time, error) { return x.fromOne(does, times) },
 	}
 }
 
-func (e *Env) fromRoots(ctx context.Context, lines []reuse9, sizes []int) (*Table, error) {
-	t := &Table{Columns: reuse9Columns}
-	times := e.repeats(30, 300, 3000)
+func fromRoots(e *paper.Env, ctx context.Context, lines []reuse9, sizes []int) (*paper.Table, error) {
+	t := &paper.Table{Columns: reuse9Columns()}
+	times := e.Repeats(30, 300, 3000)
 	var runs []reuseRun
 	for _, l := range lines {
 		for _, n := range sizes {
 			runs = append(runs, l.run(host.ReuseCopy, n, times), l.run(host.ReuseAdapt, n, times))
 		}
 	}
-	s, err := e.reuse(ctx, runs)
+	s, err := measureReuse(e, ctx, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -118,7 +141,7 @@ func (e *Env) fromRoots(ctx context.Context, lines []reuse9, sizes []int) (*Tabl
 		for _, n := range sizes {
 			before, after := s[0], s[1]
 			s = s[2:]
-			t.add(l.what, l.world.ranks(), n, times, before.time, after.time, gain(before, after), 100*(1-after.first/before.first), 100*(1-after.last/before.last), after.direct)
+			t.Add(l.what, l.world.Ranks(), n, times, before.time, after.time, gain(before, after), 100*(1-after.first/before.first), 100*(1-after.last/before.last), after.direct)
 		}
 	}
 	return t, nil
@@ -161,9 +184,9 @@ func (x *reuseRank) fromOne(what string, times int) (drivers.Time, error) {
 		case begunBcast:
 			ended, err = x.begun(x.Ibcast(0, mine))
 		case begunTree:
-			ended, err = x.passOn(mine, binomialOf4)
+			ended, err = x.passOn(mine, binomialOf4())
 		case begunChain:
-			ended, err = x.passOn(mine, chainOf4)
+			ended, err = x.passOn(mine, chainOf4())
 		case begunScatter:
 			want += x.ID()
 			ended, err = x.begun(x.Iscatter(0, all, mine))
@@ -210,9 +233,13 @@ type tree struct {
 	parent   []int
 }
 
-var binomialOf4 = tree{[][]int{{2, 1}, nil, {3}, nil}, []int{-1, 0, 0, 2}}
+func binomialOf4() tree {
+	return tree{[][]int{{2, 1}, nil, {3}, nil}, []int{-1, 0, 0, 2}}
+}
 
-var chainOf4 = tree{[][]int{{1}, {2}, {3}, nil}, []int{-1, 0, 1, 2}}
+func chainOf4() tree {
+	return tree{[][]int{{1}, {2}, {3}, nil}, []int{-1, 0, 1, 2}}
+}
 
 // passOn is a broadcast that ends for every rank when it has the message and has begun to pass it
 // on.
@@ -235,11 +262,11 @@ func (x *reuseRank) passOn(b []byte, t tree) (ended drivers.Time, err error) {
 	return ended, x.Waitall(sends)
 }
 
-func plotReuse9(t *Table) []*figure.Figure {
+func plotReuse9(t *paper.Table) []*figure.Figure {
 	f := reuseFigure("Broadcast and scatter from buffers that are used again")
-	for _, l := range reuse9Lines {
-		rows := t.where("collective", l.what, "processes", l.world.ranks())
-		f.Series = append(f.Series, figure.Series{Name: fmt.Sprintf("%s, %d processes", l.what, l.world.ranks()), Points: rows.points("bytes", "gain (%)")})
+	for _, l := range reuse9Lines() {
+		rows := t.Where("collective", l.what, "processes", l.world.Ranks())
+		f.Series = append(f.Series, figure.Series{Name: fmt.Sprintf("%s, %d processes", l.what, l.world.Ranks()), Points: rows.Points("bytes", "gain (%)")})
 	}
 	return []*figure.Figure{f}
 }

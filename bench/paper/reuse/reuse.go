@@ -1,4 +1,4 @@
-package reproduce
+package reuse
 
 import (
 	"bytes"
@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/reuse"
@@ -14,7 +15,7 @@ import (
 // A reuseRun is one program of the REUSE experiments in one world: every rank runs body and says
 // how long one of its operations takes.
 type reuseRun struct {
-	world
+	paper.World
 	mode    host.ReuseMode
 	bytes   int // of a message
 	arena   int // bytes of DMA memory that a rank takes buffers from
@@ -37,33 +38,33 @@ type reuseSample struct {
 	looked  float64 // entries that a look-up of rank 0 looks at
 }
 
-// reuse performs runs, as many at a time as there are jobs.
-func (e *Env) reuse(ctx context.Context, runs []reuseRun) ([]reuseSample, error) {
+// measureReuse performs runs, as many at a time as there are jobs.
+func measureReuse(e *paper.Env, ctx context.Context, runs []reuseRun) ([]reuseSample, error) {
 	if e.Plan != nil {
 		e.Plan(len(runs), 0, 0)
 	}
 	for _, r := range runs {
-		e.use(r.world)
+		e.Use(r.World)
 	}
 	samples := make([]reuseSample, len(runs))
 	done := make(chan struct{}, len(runs))
-	err := e.each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
-		samples[i], err = e.reuseOnce(ctx, runs[i])
+	err := e.Each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+		samples[i], err = reuseOnce(e, ctx, runs[i])
 		done <- struct{}{}
 		if e.Step != nil {
 			e.Step(len(done), len(runs))
 		}
 		return err
 	})
-	e.runs += len(runs)
+	e.RunCount += len(runs)
 	for _, s := range samples {
-		e.packets += s.packets
+		e.PacketCount += s.packets
 	}
 	return samples, err
 }
 
-func (e *Env) reuseOnce(ctx context.Context, run reuseRun) (s reuseSample, err error) {
-	c := e.on(run.world, "")
+func reuseOnce(e *paper.Env, ctx context.Context, run reuseRun) (s reuseSample, err error) {
+	c := e.BaseConfig(run.World, "")
 	c.Local, c.Sizes = run.local, []int{run.arena + 2*reuseLongest}
 	c.Reuse = host.Reuse{Mode: run.mode, Endless: run.endless}
 	if run.change != nil {
@@ -72,7 +73,7 @@ func (e *Env) reuseOnce(ctx context.Context, run reuseRun) (s reuseSample, err e
 	if run.cost != nil {
 		run.cost(&c.Cost)
 	}
-	ranks := run.ranks()
+	ranks := run.Ranks()
 	times, stats := make([]drivers.Time, ranks), make([]host.ReuseStats, ranks)
 	res, err := bench.Measure(ctx, c, 2, func(r *host.Rank) (err error) {
 		x := &reuseRank{Rank: r, run: run, base: reusePattern(e.Seed)}
@@ -267,25 +268,27 @@ func theory(n int, before reuseSample) float64 {
 }
 
 // reuseSizes are those of the paper's figures.
-func (e *Env) reuseSizes() []int {
-	if e.Scale == Small {
+func reuseSizes(e *paper.Env) []int {
+	if e.Scale == paper.Small {
 		return []int{128, 512, 1 << 10, 4 << 10, 8 << 10}
 	}
 	return []int{128, 256, 512, 1 << 10, 2 << 10, 3 << 10, 4 << 10, 6 << 10, 8 << 10}
 }
 
 // spectrumSizes are those of the spectra, each of which is half a million messages in the paper.
-func (e *Env) spectrumSizes() []int {
-	if e.Scale == Small {
+func spectrumSizes(e *paper.Env) []int {
+	if e.Scale == paper.Small {
 		return []int{1 << 10, 8 << 10}
 	}
 	return []int{512, 1 << 10, 4 << 10, 8 << 10}
 }
 
 // spectrumBuffers stand for 1,000.
-func (e *Env) spectrumBuffers() int {
-	return map[Scale]int{Small: 10, Medium: 20, Large: 100, Full: 1000}[e.Scale]
+func spectrumBuffers(e *paper.Env) int {
+	return map[paper.Scale]int{paper.Small: 10, paper.Medium: 20, paper.Large: 100, paper.Full: 1000}[e.Scale]
 }
 
 // two nodes, a process on each.
-var reusePair = world{nodes: 2, procs: 1}
+func reusePair() paper.World {
+	return paper.World{Nodes: 2, Procs: 1}
+}

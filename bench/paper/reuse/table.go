@@ -1,4 +1,4 @@
-package reproduce
+package reuse
 
 import (
 	"context"
@@ -6,34 +6,49 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
 
-var reuseTable = &Experiment{
-	IDs: []string{"reuse-adaptation"}, Title: "The table of buffers stops growing when few of them are used again",
-	Paper: "SPEC, sections 5.3.4 and 5.5.2", PaperSize: "applications on 16 processes",
-	measure: measureReuseTable, plot: plotReuseTable,
-	claims: []claim{
-		{"below 20 % of buffers that are used often the table stops growing, where these are 20 % of it", "stops", func(t *Table) (string, bool) {
-			return sizes(t, func(share, part float64) bool { return share >= 20 || part < max(10, 5*share+2) })
-		}},
-		{"above it does not", "(goes on)", func(t *Table) (string, bool) {
-			return sizes(t, func(share, part float64) bool { return share < 20 || part == 100 })
-		}},
-		{"what is used often is found all the same", "(adaptive)", func(t *Table) (string, bool) {
-			v, w := t.where("table", adaptiveTable).values("without a copy (%)"), t.where("table", endlessTable).values("without a copy (%)")
-			most := 0.0
-			for i := range v {
-				most = max(most, w[i]-v[i])
-			}
-			return fmt.Sprintf("%.2f points fewer without a copy at most", most), most < 1
-		}},
-		{"where it stops, messages take less longer than with a table that goes on", "2 % instead of 6 % (AMG2006)", func(t *Table) (string, bool) {
-			v, w := t.only("slower (%)", "used often (%)", 0, "table", adaptiveTable), t.only("slower (%)", "used often (%)", 0, "table", endlessTable)
-			return fmt.Sprintf("%.2f %% instead of %.2f %%", v, w), v < w
-		}},
-	},
+func adaptation() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"reuse-adaptation"}, Title: "The table of buffers stops growing when few of them are used again",
+		Paper: "SPEC, sections 5.3.4 and 5.5.2", PaperSize: "applications on 16 processes",
+		Measure: measureReuseTable, Plot: plotReuseTable,
+		Claims: []paper.Claim{
+			{
+				Text:  "below 20 % of buffers that are used often the table stops growing, where these are 20 % of it",
+				Paper: "stops", Judge: func(t *paper.Table) (string, bool) {
+					return sizes(t, func(share, part float64) bool { return share >= 20 || part < max(10, 5*share+2) })
+				},
+			},
+			{
+				Text:  "above it does not",
+				Paper: "(goes on)", Judge: func(t *paper.Table) (string, bool) {
+					return sizes(t, func(share, part float64) bool { return share < 20 || part == 100 })
+				},
+			},
+			{
+				Text:  "what is used often is found all the same",
+				Paper: "(adaptive)", Judge: func(t *paper.Table) (string, bool) {
+					v, w := t.Where("table", adaptiveTable).Values("without a copy (%)"), t.Where("table", endlessTable).Values("without a copy (%)")
+					most := 0.0
+					for i := range v {
+						most = max(most, w[i]-v[i])
+					}
+					return fmt.Sprintf("%.2f points fewer without a copy at most", most), most < 1
+				},
+			},
+			{
+				Text:  "where it stops, messages take less longer than with a table that goes on",
+				Paper: "2 % instead of 6 % (AMG2006)", Judge: func(t *paper.Table) (string, bool) {
+					v, w := t.Only("slower (%)", "used often (%)", 0, "table", adaptiveTable), t.Only("slower (%)", "used often (%)", 0, "table", endlessTable)
+					return fmt.Sprintf("%.2f %% instead of %.2f %%", v, w), v < w
+				},
+			},
+		},
+	}
 }
 
 const (
@@ -45,9 +60,9 @@ const (
 )
 
 // sizes lists what part of the buffers the adaptive table holds.
-func sizes(t *Table, holds func(share, part float64) bool) (string, bool) {
-	rows := t.where("table", adaptiveTable)
-	shares, parts := rows.values("used often (%)"), rows.values("in the table (%)")
+func sizes(t *paper.Table, holds func(share, part float64) bool) (string, bool) {
+	rows := t.Where("table", adaptiveTable)
+	shares, parts := rows.Values("used often (%)"), rows.Values("in the table (%)")
 	var said []string
 	ok := true
 	for i := range shares {
@@ -57,8 +72,8 @@ func sizes(t *Table, holds func(share, part float64) bool) (string, bool) {
 	return "percent of all buffers, by share used often: " + strings.Join(said, ", "), ok
 }
 
-func measureReuseTable(ctx context.Context, e *Env) (*Table, error) {
-	t := &Table{Columns: []string{"used often (%)", "table", "buffers", "in the table (%)", "entries per look-up", "copied (µs)", "with the table (µs)", "slower (%)", "without a copy (%)"}}
+func measureReuseTable(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	t := &paper.Table{Columns: []string{"used often (%)", "table", "buffers", "in the table (%)", "entries per look-up", "copied (µs)", "with the table (µs)", "slower (%)", "without a copy (%)"}}
 	shares := []int{0, 5, 10, 15, 25, 50}
 	tables := []string{adaptiveTable, endlessTable}
 	var runs []reuseRun
@@ -68,7 +83,7 @@ func measureReuseTable(ctx context.Context, e *Env) (*Table, error) {
 			runs = append(runs, tableRun(host.ReuseAdapt, share, table == endlessTable))
 		}
 	}
-	s, err := e.reuse(ctx, runs)
+	s, err := measureReuse(e, ctx, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -76,7 +91,7 @@ func measureReuseTable(ctx context.Context, e *Env) (*Table, error) {
 		before := s[0]
 		for i, table := range tables {
 			after := s[1+i]
-			t.add(share, table, tableBuffers, 100*float64(after.buffers)/tableBuffers, after.looked, before.time, after.time, -gain(before, after), after.direct)
+			t.Add(share, table, tableBuffers, 100*float64(after.buffers)/tableBuffers, after.looked, before.time, after.time, -gain(before, after), after.direct)
 		}
 		s = s[1+len(tables):]
 	}
@@ -87,7 +102,7 @@ func measureReuseTable(ctx context.Context, e *Env) (*Table, error) {
 // twenty uses, so that runs are short.
 func tableRun(mode host.ReuseMode, share int, endless bool) reuseRun {
 	return reuseRun{
-		world: reusePair, mode: mode, bytes: tableBytes, endless: endless, arena: (tableBuffers + 1) * reuseStep(tableBytes, false),
+		World: reusePair(), mode: mode, bytes: tableBytes, endless: endless, arena: (tableBuffers + 1) * reuseStep(tableBytes, false),
 		change: func(c *host.Reuse) { c.Buckets = tableBuckets },
 		cost:   func(c *host.Cost) { c.Pin, c.PinPage = 3600*drivers.Nanosecond, 0 },
 		body: func(x *reuseRank) (drivers.Time, error) {
@@ -113,14 +128,14 @@ func tableRun(mode host.ReuseMode, share int, endless bool) reuseRun {
 	}
 }
 
-func plotReuseTable(t *Table) []*figure.Figure {
+func plotReuseTable(t *paper.Table) []*figure.Figure {
 	f := &figure.Figure{
 		Title: "The table of buffers, by how many are used often",
 		X:     figure.Axis{Label: "buffers that are used often", Unit: "%"},
 		Y:     figure.Axis{Label: "in the table", Unit: "% of all buffers", Min: figure.At(0), Max: figure.At(105)},
 	}
 	for _, table := range []string{adaptiveTable, endlessTable} {
-		f.Series = append(f.Series, figure.Series{Name: table, Points: t.where("table", table).points("used often (%)", "in the table (%)")})
+		f.Series = append(f.Series, figure.Series{Name: table, Points: t.Where("table", table).Points("used often (%)", "in the table (%)")})
 	}
 	return []*figure.Figure{f}
 }

@@ -1,10 +1,11 @@
-package reproduce
+package spec
 
 import (
 	"context"
 	"sync"
 
 	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -16,7 +17,9 @@ const (
 	speculateAdapt  = "adapt"
 )
 
-var speculates = []string{speculateNot, speculateAlways, speculateAdapt}
+func speculates() []string {
+	return []string{speculateNot, speculateAlways, speculateAdapt}
+}
 
 // An appRun is a pattern of an application by one rendezvous.
 type appRun struct {
@@ -33,14 +36,14 @@ type appRun struct {
 
 // apps performs patterns on a world, as many at a time as there are jobs, and gives their rows in
 // that order.
-func (e *Env) apps(ctx context.Context, w world, runs []appRun) ([]bench.Row, error) {
-	e.use(w)
+func apps(e *paper.Env, ctx context.Context, w paper.World, runs []appRun) ([]bench.Row, error) {
+	e.Use(w)
 	rows := make([]bench.Row, len(runs))
 	var mu sync.Mutex
 	done := 0
-	err := e.each(ctx, len(runs), func(ctx context.Context, i int) error {
+	err := e.Each(ctx, len(runs), func(ctx context.Context, i int) error {
 		r := runs[i]
-		c := e.on(w, bench.AppPrefix+r.pattern)
+		c := e.BaseConfig(w, bench.AppPrefix+r.pattern)
 		c.Sizes, c.Compute, c.Jitter, c.Seed, c.Iterations = []int{r.bytes}, r.compute, r.jitter, r.seed, r.iterations
 		if r.iterations > 0 {
 			c.Warmup = 2
@@ -63,7 +66,7 @@ func (e *Env) apps(ctx context.Context, w world, runs []appRun) ([]bench.Row, er
 		}
 		return nil
 	})
-	e.runs += len(runs)
+	e.RunCount += len(runs)
 	return rows, err
 }
 

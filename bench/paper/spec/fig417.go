@@ -1,4 +1,4 @@
-package reproduce
+package spec
 
 import (
 	"context"
@@ -8,29 +8,64 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/drivers"
 )
 
-var specFig417 = &Experiment{
-	IDs: []string{"spec-fig4.17", "spec-fig4.18"}, Title: "Communication of CG, BT, LU and RADIX: what ranks wait, and what RTRs are used for",
-	Paper: "SPEC, section 4.4.2, Figures 4.17 and 4.18", PaperSize: "4 nodes, classes A and B, five runs",
-	measure: measureSpec417, plot: plotSpec417,
-	claims: []claim{
-		{"BT waits less", "up to 30 %", btGains},
-		{"BT uses its RTRs", "a very high percentage", btUses},
-		{"LU waits hardly less", "5 %", slightly("lu")},
-		{"LU sends no RTR: it receives from any source", "none", luSilent},
-		{"RADIX waits slightly less", "4 %", slightly("radix")},
-		{"CG.A, whose messages are eager, is hardly slower", "< 2 %", cgEager},
-		{"CG.B waits longer without adaptation", "21 %", cgLoses},
-		{"CG.B uses fewer of its RTRs than adaptation asks for", "below 80 %", cgWastes},
-		{"adaptation bounds what CG.B loses", "4 %", cgAdapts},
-		{"Figure 4.18: CG has nothing to compute beside its messages, so nothing is gained", "not much opportunity", cgHasNothing},
-	},
-	reasons: specReasons417,
+func fig417() *paper.Experiment {
+	return &paper.Experiment{
+		IDs: []string{"spec-fig4.17", "spec-fig4.18"}, Title: "Communication of CG, BT, LU and RADIX: what ranks wait, and what RTRs are used for",
+		Paper: "SPEC, section 4.4.2, Figures 4.17 and 4.18", PaperSize: "4 nodes, classes A and B, five runs",
+		Measure: measureSpec417, Plot: plotSpec417,
+		Claims: []paper.Claim{
+			{
+				Text:  "BT waits less",
+				Paper: "up to 30 %", Judge: btGains,
+			},
+			{
+				Text:  "BT uses its RTRs",
+				Paper: "a very high percentage", Judge: btUses,
+			},
+			{
+				Text:  "LU waits hardly less",
+				Paper: "5 %", Judge: slightly("lu"),
+			},
+			{
+				Text:  "LU sends no RTR: it receives from any source",
+				Paper: "none", Judge: luSilent,
+			},
+			{
+				Text:  "RADIX waits slightly less",
+				Paper: "4 %", Judge: slightly("radix"),
+			},
+			{
+				Text:  "CG.A, whose messages are eager, is hardly slower",
+				Paper: "< 2 %", Judge: cgEager,
+			},
+			{
+				Text:  "CG.B waits longer without adaptation",
+				Paper: "21 %", Judge: cgLoses,
+			},
+			{
+				Text:  "CG.B uses fewer of its RTRs than adaptation asks for",
+				Paper: "below 80 %", Judge: cgWastes,
+			},
+			{
+				Text:  "adaptation bounds what CG.B loses",
+				Paper: "4 %", Judge: cgAdapts,
+			},
+			{
+				Text:  "Figure 4.18: CG has nothing to compute beside its messages, so nothing is gained",
+				Paper: "not much opportunity", Judge: cgHasNothing,
+			},
+		},
+		Reasons: specReasons417(),
+	}
 }
 
-var spec417Columns = []string{"application", "computes (µs)", "jitter (%)", "speculation", "waits (µs)", "waits less (%)", "iteration less (%)", "RTRs", "used (%)", "extra data (%)"}
+func spec417Columns() []string {
+	return []string{"application", "computes (µs)", "jitter (%)", "speculation", "waits (µs)", "waits less (%)", "iteration less (%)", "RTRs", "used (%)", "extra data (%)"}
+}
 
 // An application of the figure: a pattern, and what stands for its class.
 type application struct {
@@ -40,8 +75,10 @@ type application struct {
 }
 
 // applications: CG.A's messages are eager, in the paper as here.
-var applications = []application{
-	{"cg.A", "cg", 2048, 40}, {"cg.B", "cg", 128 << 10, 40}, {"bt", "bt", 128 << 10, 40}, {"lu", "lu", 128 << 10, 20}, {"radix", "radix", 128 << 10, 4},
+func applications() []application {
+	return []application{
+		{"cg.A", "cg", 2048, 40}, {"cg.B", "cg", 128 << 10, 40}, {"bt", "bt", 128 << 10, 40}, {"lu", "lu", 128 << 10, 20}, {"radix", "radix", 128 << 10, 4},
+	}
 }
 
 // A setting is what ranks compute at a time, how much longer that takes now and then, and how many
@@ -59,23 +96,23 @@ const (
 	appJitter   = 20
 )
 
-func (e *Env) settings() []setting {
-	seeds := e.repeats(1, 5, 5)
+func settings(e *paper.Env) []setting {
+	seeds := e.Repeats(1, 5, 5)
 	return []setting{{appCompute, appJitter, seeds}, {longCompute, appJitter, seeds}, {appCompute, 0, 1}}
 }
 
-func measureSpec417(ctx context.Context, e *Env) (*Table, error) {
-	return e.applications(ctx, applications, e.settings())
+func measureSpec417(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return runApplications(e, ctx, applications(), settings(e))
 }
 
-// applications runs some of them in some settings.
-func (e *Env) applications(ctx context.Context, list []application, settings []setting) (*Table, error) {
-	t := &Table{Columns: spec417Columns}
+// runApplications runs some of them in some settings.
+func runApplications(e *paper.Env, ctx context.Context, list []application, settings []setting) (*paper.Table, error) {
+	t := &paper.Table{Columns: spec417Columns()}
 	var runs []appRun
 	each := func(f func(a application, s setting, speculate string)) {
 		for _, a := range list {
 			for _, s := range settings {
-				for _, speculate := range speculates {
+				for _, speculate := range speculates() {
 					f(a, s, speculate)
 				}
 			}
@@ -84,13 +121,13 @@ func (e *Env) applications(ctx context.Context, list []application, settings []s
 	each(func(a application, s setting, speculate string) {
 		for seed := range s.seeds {
 			r := appRun{a.pattern, speculate, a.bytes, s.compute, s.jitter, e.Seed + int64(seed), a.iterations, nil}
-			if e.Scale == Small {
+			if e.Scale == paper.Small {
 				r.bytes, r.iterations = min(r.bytes, 32<<10), min(r.iterations, 10)
 			}
 			runs = append(runs, r)
 		}
 	})
-	rows, err := e.apps(ctx, world{nodes: 4, procs: 1}, runs)
+	rows, err := apps(e, ctx, paper.World{Nodes: 4, Procs: 1}, runs)
 	if err != nil {
 		return nil, err
 	}
@@ -106,7 +143,7 @@ func (e *Env) applications(ctx context.Context, list []application, settings []s
 }
 
 // addApplication adds a row: means over the seeds.
-func addApplication(t *Table, name string, x setting, speculate string, before, after []bench.Row) {
+func addApplication(t *paper.Table, name string, x setting, speculate string, before, after []bench.Row) {
 	var wait, waited, iteration, iterated drivers.Time
 	var s bench.AppStats
 	for i, x := range after {
@@ -114,13 +151,13 @@ func addApplication(t *Table, name string, x setting, speculate string, before, 
 		iteration, iterated = iteration+x.Iteration, iterated+before[i].Iteration
 		s.RTRs, s.Used, s.Extra, s.Messages = s.RTRs+x.App.RTRs, s.Used+x.App.Used, s.Extra+x.App.Extra, s.Messages+x.App.Messages
 	}
-	t.add(name, micros(x.compute), x.jitter, speculate, micros(wait/drivers.Time(len(after))), shorter(waited, wait), shorter(iterated, iteration),
+	t.Add(name, micros(x.compute), x.jitter, speculate, micros(wait/drivers.Time(len(after))), shorter(waited, wait), shorter(iterated, iteration),
 		int(s.RTRs), 100*s.RTRUsage(), 100*float64(s.Extra)/float64(max(s.Messages, 1)))
 }
 
 // of gives a value of an application in the first setting.
-func of(t *Table, column, name, speculate string) float64 {
-	return t.only(column, "application", name, "computes (µs)", micros(appCompute), "jitter (%)", appJitter, "speculation", speculate)
+func of(t *paper.Table, column, name, speculate string) float64 {
+	return t.Only(column, "application", name, "computes (µs)", micros(appCompute), "jitter (%)", appJitter, "speculation", speculate)
 }
 
 const (
@@ -129,75 +166,75 @@ const (
 )
 
 // inStep is the same of ranks that all do the same at the same time.
-func inStep(t *Table, column, name, speculate string) float64 {
-	return t.only(column, "application", name, "jitter (%)", 0, "speculation", speculate)
+func inStep(t *paper.Table, column, name, speculate string) float64 {
+	return t.Only(column, "application", name, "jitter (%)", 0, "speculation", speculate)
 }
 
-func btGains(t *Table) (string, bool) {
-	list := t.where("application", "bt", "jitter (%)", appJitter, "speculation", speculateAlways)
+func btGains(t *paper.Table) (string, bool) {
+	list := t.Where("application", "bt", "jitter (%)", appJitter, "speculation", speculateAlways)
 	return fmt.Sprintf("%s %% where it computes %s µs at a time; with all ranks in step %.1f %%",
-		listOf(list, waitsLess), listOf(list, "computes (µs)"), inStep(t, waitsLess, "bt", speculateAlways)), slices.Max(list.values(waitsLess)) >= 20
+		listOf(list, waitsLess), listOf(list, "computes (µs)"), inStep(t, waitsLess, "bt", speculateAlways)), slices.Max(list.Values(waitsLess)) >= 20
 }
 
-func listOf(t *Table, column string) string { return list(t.values(column), "%.1f") }
+func listOf(t *paper.Table, column string) string { return paper.Join(t.Values(column), "%.1f") }
 
-func btUses(t *Table) (string, bool) {
+func btUses(t *paper.Table) (string, bool) {
 	v := of(t, usedRTRs, "bt", speculateAlways)
 	return fmt.Sprintf("%.0f %%; with all ranks in step %.0f %%", v, inStep(t, usedRTRs, "bt", speculateAlways)), v >= 80
 }
 
 // slightly: something is gained, and no more than a tenth.
-func slightly(name string) func(*Table) (string, bool) {
-	return func(t *Table) (string, bool) {
+func slightly(name string) func(*paper.Table) (string, bool) {
+	return func(t *paper.Table) (string, bool) {
 		v := of(t, waitsLess, name, speculateAlways)
 		return fmt.Sprintf("%.1f %%, adaptive %.1f %%", v, of(t, waitsLess, name, speculateAdapt)), v > 0.5 && v <= 10
 	}
 }
 
-func luSilent(t *Table) (string, bool) {
+func luSilent(t *paper.Table) (string, bool) {
 	n := of(t, "RTRs", "lu", speculateAlways)
 	return fmt.Sprintf("%.0f", n), n == 0
 }
 
-func cgEager(t *Table) (string, bool) {
+func cgEager(t *paper.Table) (string, bool) {
 	v := max(-of(t, waitsLess, "cg.A", speculateAlways), -of(t, waitsLess, "cg.A", speculateAdapt))
 	return fmt.Sprintf("%.2f %%", v), v < 2
 }
 
-func cgLoses(t *Table) (string, bool) {
+func cgLoses(t *paper.Table) (string, bool) {
 	v := -of(t, waitsLess, "cg.B", speculateAlways)
 	return fmt.Sprintf("%.1f %% longer", v), math.Abs(v-21) <= 10
 }
 
-func cgWastes(t *Table) (string, bool) {
+func cgWastes(t *paper.Table) (string, bool) {
 	v := of(t, usedRTRs, "cg.B", speculateAlways)
 	return fmt.Sprintf("%.0f %%", v), v < 80
 }
 
-func cgAdapts(t *Table) (string, bool) {
+func cgAdapts(t *paper.Table) (string, bool) {
 	v := -of(t, waitsLess, "cg.B", speculateAdapt)
 	return fmt.Sprintf("%.1f %% longer, %.1f %% without; with all ranks in step %.2f and %.2f %%", v, -of(t, waitsLess, "cg.B", speculateAlways),
 		-inStep(t, waitsLess, "cg.B", speculateAdapt), -inStep(t, waitsLess, "cg.B", speculateAlways)), v <= 4
 }
 
-func cgHasNothing(t *Table) (string, bool) {
-	v := slices.Max(t.where("application", "cg.B").values(waitsLess))
+func cgHasNothing(t *paper.Table) (string, bool) {
+	v := slices.Max(t.Where("application", "cg.B").Values(waitsLess))
 	return fmt.Sprintf("gains %.1f %% at best", v), v < 2
 }
 
-func plotSpec417(t *Table) (list []*figure.Figure) {
-	t = t.where("jitter (%)", appJitter)
+func plotSpec417(t *paper.Table) (list []*figure.Figure) {
+	t = t.Where("jitter (%)", appJitter)
 	for _, x := range []struct {
 		computes    drivers.Time
 		what, shown string
 	}{{appCompute, waitsLess, "waits less"}, {longCompute, waitsLess, "waits less"}, {appCompute, usedRTRs, "used RTRs"}} {
-		rows := t.where("computes (µs)", micros(x.computes))
+		rows := t.Where("computes (µs)", micros(x.computes))
 		f := &figure.Figure{
 			Title: fmt.Sprintf("Applications that compute %.0f µs at a time", micros(x.computes)),
-			Y:     figure.Axis{Label: x.shown, Unit: "%"}, Groups: distinct[string](rows, "application"), Width: 8,
+			Y:     figure.Axis{Label: x.shown, Unit: "%"}, Groups: paper.Distinct[string](rows, "application"), Width: 8,
 		}
-		for _, speculate := range speculates[1:] {
-			f.Series = append(f.Series, figure.Series{Name: speculate, Points: rows.where("speculation", speculate).points("jitter (%)", x.what)})
+		for _, speculate := range speculates()[1:] {
+			f.Series = append(f.Series, figure.Series{Name: speculate, Points: rows.Where("speculation", speculate).Points("jitter (%)", x.what)})
 		}
 		list = append(list, f)
 	}

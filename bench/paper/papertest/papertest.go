@@ -1,0 +1,100 @@
+// Package papertest tests that claims are judged by their tables: every claim holds on a table as
+// the paper has it, and differs on one with a planted result that contradicts it.
+package papertest
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"testing"
+
+	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/stretchr/testify/require"
+)
+
+// Small runs an experiment at the small scale on the functional NIC.
+func Small(t *testing.T, x *paper.Experiment) *paper.Report {
+	t.Helper()
+	rep, err := x.Run(context.Background(), paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Jobs: 2})
+	require.NoError(t, err)
+	return rep
+}
+
+// Set changes a cell in the rows that meet the conditions.
+func Set(column string, value any, conditions ...any) func(*paper.Table) {
+	return func(t *paper.Table) {
+		rows := t.Where(conditions...).Rows
+		if len(rows) == 0 {
+			panic(fmt.Sprintf("no rows with %v", conditions))
+		}
+		for _, row := range rows {
+			row[t.Column(column)] = value
+		}
+	}
+}
+
+// Scale multiplies a column in the rows that meet the conditions, and adds.
+func Scale(column string, factor, plus float64, conditions ...any) func(*paper.Table) {
+	return func(t *paper.Table) {
+		for _, row := range t.Where(conditions...).Rows {
+			c := t.Column(column)
+			row[c] = paper.Number(row[c])*factor + plus
+		}
+	}
+}
+
+// A Case is a table on which all claims of an experiment hold (nil: the experiment is run), and a
+// change for each claim that contradicts it.
+type Case struct {
+	Good   func(*paper.Env) *paper.Table
+	Plants []func(*paper.Table)
+}
+
+// PlantAll plants the contradicting result of each claim, on the full grids and the thin ones. Cases
+// are named by the first ID of their experiment.
+func PlantAll(t *testing.T, experiments []*paper.Experiment, cases map[string]Case) {
+	for _, scale := range []paper.Scale{paper.Small, paper.Full} {
+		for _, x := range experiments {
+			t.Run(fmt.Sprintf("%s/%s", x.IDs[0], scale), func(t *testing.T) { cases[x.IDs[0]].plant(t, x, scale) })
+		}
+	}
+}
+
+func (c Case) plant(t *testing.T, x *paper.Experiment, scale paper.Scale) {
+	require.Len(t, c.Plants, len(x.Claims), "one plant for each claim")
+	var good *paper.Table
+	if c.Good != nil {
+		good = c.Good(&paper.Env{Scale: scale})
+	} else {
+		good = Small(t, x).Table
+	}
+	before, err := json.Marshal(good)
+	require.NoError(t, err)
+	for i, plant := range c.Plants {
+		ours, holds := x.Claims[i].Judge(good)
+		require.True(t, holds, "claim %q: %s", x.Claims[i].Text, ours)
+		wrong := clone(good)
+		plant(wrong)
+		ours, holds = x.Claims[i].Judge(wrong)
+		require.False(t, holds, "claim %q still holds: %s", x.Claims[i].Text, ours)
+	}
+	after, err := json.Marshal(good)
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after), "judging must not change the table")
+}
+
+func clone(t *paper.Table) *paper.Table {
+	c := &paper.Table{Columns: t.Columns}
+	for _, row := range t.Rows {
+		c.Rows = append(c.Rows, append([]any{}, row...))
+	}
+	return c
+}
+
+// ReasonWords are the first letters of what reasons came to.
+func ReasonWords(rep *paper.Report) (words string) {
+	for _, r := range rep.Reasons {
+		words += r.Word()[:1]
+	}
+	return words
+}
