@@ -149,60 +149,13 @@ func addRunFlags(cmd *cobra.Command) *runFlags {
 const longest = 100 * 24 * time.Hour
 
 func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
-	c := f.c
-	if bench.MeasuresOverlap(workload) && given(cmd, "device") == "" {
-		c.Device = "model:"
-	}
-	takeNodes(cmd, c.Device, &c.Nodes)
-	if c.AlwaysSpeculate, err = f.alwaysSpeculates(workload); err != nil {
+	c, err := f.config(cmd, workload)
+	if err != nil {
 		return err
 	}
-	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
-	c.Sizes = append(c.Sizes, f.size...)
-	if c.Reuse.Mode = host.ReuseMode(f.reuse); !c.Reuse.On() {
-		if given(cmd, "reuse-from") != "" {
-			return usageError{fmt.Errorf("--reuse-from has no effect without --reuse: add --reuse copy or adapt")}
-		}
-		if c.Reuse.Mode == host.ReuseOff {
-			c.Reuse = host.Reuse{}
-		}
-	}
-	if f.limit < 0 || f.limit > longest {
-		return usageError{fmt.Errorf("--limit %v: expected 0 to %v of simulated time", f.limit, longest)}
-	}
-	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
-	c.SlotTime = drivers.Time(min(f.slotTime, time.Second).Nanoseconds()) * drivers.Nanosecond // longer times are rejected later
-	c.Compute = f.computation(cmd, workload)
-	if c.NVM, err = f.parseNVM(); err != nil {
+	slowMemory := workload == "hotspot" && len(c.NVM) > 0
+	if err := f.checkSweep(&c, slowMemory); err != nil {
 		return err
-	}
-	if err := errors.Join(f.idle(cmd, &c), f.eager.set(cmd, &c), f.checkAgainst()); err != nil {
-		return err
-	}
-	if !cmd.Flags().Changed("blocks") { // a recording has no block latencies
-		c.Blocks = workload == "pingpong" && !strings.HasPrefix(c.Device, "replay:")
-	}
-	if c.Velo.Division, err = parseDivision(f.division); err != nil {
-		return err
-	}
-	if !cmd.Flags().Changed("jobs") {
-		c.Threads = threads(c.Nodes)
-	}
-	if err := checkJobs(c.Threads); err != nil {
-		return err
-	}
-	sweep := workload == "hotspot" && len(c.NVM) > 0
-	switch {
-	case !sweep && len(f.outstanding) != 1:
-		return usageError{fmt.Errorf("a list of --outstanding applies to hotspot with --nvm only")}
-	case !sweep && f.plot != "" && !bench.MeasuresOverlap(workload):
-		return usageError{fmt.Errorf("--plot applies to hotspot with --nvm, overlap and progress only")}
-	case sweep && f.overhead:
-		return usageError{fmt.Errorf("--overhead does not apply to hotspot with --nvm, which compares slow with fast memory: remove it")}
-	case len(f.outstanding) > 1 && c.Rendezvous != host.Chunked:
-		return usageError{fmt.Errorf("a list of --outstanding needs the chunked rendezvous, not %s: add --rendezvous chunked", c.Rendezvous)}
-	case sweep && len(f.outstanding) == 0:
-		return usageError{fmt.Errorf("--outstanding: expected at least one number")}
 	}
 	c.Outstanding = f.outstanding[0]
 	if f.explain {
@@ -226,14 +179,88 @@ func (f *runFlags) run(cmd *cobra.Command, workload string) (err error) {
 		return err
 	}
 	switch {
-	case sweep:
+	case slowMemory:
 		return f.congestion(cmd, c)
 	case bench.MeasuresOverlap(workload):
 		return f.overlap(cmd, c)
 	}
+	return f.measure(cmd, c)
+}
+
+// config returns what the flags ask for, except for output files and --outstanding.
+func (f *runFlags) config(cmd *cobra.Command, workload string) (c bench.Config, err error) {
+	c = f.c
+	if bench.MeasuresOverlap(workload) && given(cmd, "device") == "" {
+		c.Device = "model:"
+	}
+	takeNodes(cmd, c.Device, &c.Nodes)
+	if c.AlwaysSpeculate, err = f.alwaysSpeculates(workload); err != nil {
+		return c, err
+	}
+	c.Workload, c.Velo.Flow, c.Rendezvous = workload, velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
+	c.Sizes = append(c.Sizes, f.size...)
+	if err := f.setReuse(cmd, &c); err != nil {
+		return c, err
+	}
+	if f.limit < 0 || f.limit > longest {
+		return c, usageError{fmt.Errorf("--limit %v: expected 0 to %v of simulated time", f.limit, longest)}
+	}
+	c.Limit = drivers.Time(f.limit.Nanoseconds()) * drivers.Nanosecond
+	c.SlotTime = drivers.Time(min(f.slotTime, time.Second).Nanoseconds()) * drivers.Nanosecond // longer times are rejected later
+	c.Compute = f.computation(cmd, workload)
+	if c.NVM, err = f.parseNVM(); err != nil {
+		return c, err
+	}
+	if err := errors.Join(f.idle(cmd, &c), f.eager.set(cmd, &c), f.checkAgainst()); err != nil {
+		return c, err
+	}
+	if !cmd.Flags().Changed("blocks") { // a recording has no block latencies
+		c.Blocks = workload == "pingpong" && !strings.HasPrefix(c.Device, "replay:")
+	}
+	if c.Velo.Division, err = parseDivision(f.division); err != nil {
+		return c, err
+	}
+	if !cmd.Flags().Changed("jobs") {
+		c.Threads = threads(c.Nodes)
+	}
+	return c, checkJobs(c.Threads)
+}
+
+func (f *runFlags) setReuse(cmd *cobra.Command, c *bench.Config) error {
+	if c.Reuse.Mode = host.ReuseMode(f.reuse); c.Reuse.On() {
+		return nil
+	}
+	if given(cmd, "reuse-from") != "" {
+		return usageError{fmt.Errorf("--reuse-from has no effect without --reuse: add --reuse copy or adapt")}
+	}
+	if c.Reuse.Mode == host.ReuseOff {
+		c.Reuse = host.Reuse{}
+	}
+	return nil
+}
+
+// checkSweep checks flags that only some sweeps have: hotspot with slow memory, overlap, progress.
+func (f *runFlags) checkSweep(c *bench.Config, slowMemory bool) error {
+	switch {
+	case !slowMemory && len(f.outstanding) != 1:
+		return usageError{fmt.Errorf("a list of --outstanding applies to hotspot with --nvm only")}
+	case !slowMemory && f.plot != "" && !bench.MeasuresOverlap(c.Workload):
+		return usageError{fmt.Errorf("--plot applies to hotspot with --nvm, overlap and progress only")}
+	case slowMemory && f.overhead:
+		return usageError{fmt.Errorf("--overhead does not apply to hotspot with --nvm, which compares slow with fast memory: remove it")}
+	case len(f.outstanding) > 1 && c.Rendezvous != host.Chunked:
+		return usageError{fmt.Errorf("a list of --outstanding needs the chunked rendezvous, not %s: add --rendezvous chunked", c.Rendezvous)}
+	case slowMemory && len(f.outstanding) == 0:
+		return usageError{fmt.Errorf("--outstanding: expected at least one number")}
+	}
+	return nil
+}
+
+// measure runs the workload and prints its result.
+func (f *runFlags) measure(cmd *cobra.Command, c bench.Config) error {
 	ctx, cancel := withTimeout(cmd.Context(), f.timeout)
 	defer cancel()
-	bar := newBar(cmd.ErrOrStderr(), workload)
+	bar := newBar(cmd.ErrOrStderr(), c.Workload)
 	c.Building, c.Step = bar.describe, bar.set
 	begin := time.Now()
 	run := bench.Run

@@ -113,48 +113,22 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 		return nil, err
 	}
 	r.spec = build.Spec{Include: hdl.Include, Ports: machine.PortsFor(dims), Progress: opt.Progress}
-	if err := r.setBus(keys); err != nil {
-		return nil, err
-	}
-	if err := r.setSource(keys["src"]); err != nil {
-		return nil, err
-	}
-	torus, err := machine.Number(keys, "torus", 0, 1, 0)
+	wall, err := r.setSpec(keys, opt)
 	if err != nil {
 		return nil, err
 	}
-	r.spec.Torus = torus == 1
-	if r.spec.VCDepth, err = machine.Number(keys, "vc_depth", 2, 128, 0); err != nil {
-		return nil, err
-	}
-	in, err := machine.Number(keys, "inside", 0, 1, 0)
+	latencies, err := latencyArgs(keys)
 	if err != nil {
 		return nil, err
-	}
-	wall, err := freerun.Clock("rtl", keys, opt)
-	if err != nil {
-		return nil, err
-	}
-	if wall && keys["inside"] == "0" {
-		return nil, fmt.Errorf("%w: rtl:?clock=wall has the model in this process: leave inside=0 out", drivers.ErrNotSupported)
-	}
-	r.spec.Shared = in == 1 || wall
-	latencies := []struct {
-		key, flag           string
-		least, most, cycles int
-	}{{"host_wr_latency", "--wr-latency", 1, 65535, 0}, {"host_rd_latency", "--rd-latency", 1, 65535, 0}, {"wire_latency", "--wire-latency", 0, maxWireLatency, 0}}
-	for i := range latencies {
-		l := &latencies[i]
-		if l.cycles, err = machine.Number(keys, l.key, l.least, l.most, 0); err != nil {
-			return nil, err
-		}
 	}
 	if r.faults, err = machine.ParseFaults(keys); err != nil {
 		return nil, err
 	}
 	r.cfg = bridge.Config{
-		Args: r.cfg.Args, Dims: dims, VPIDs: machine.VPIDs, DescHash: regs.DescHashValue, MemoryBytes: opt.MemoryBytes, Segments: opt.Segments,
-		Inside: r.spec.Shared, Lent: wall, Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Plusargs: append(r.cfg.Plusargs, strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " "))...),
+		Args: r.cfg.Args, Dims: dims, VPIDs: machine.VPIDs, DescHash: regs.DescHashValue,
+		MemoryBytes: opt.MemoryBytes, Segments: opt.Segments, Inside: r.spec.Shared, Lent: wall,
+		Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile,
+		Plusargs: append(r.cfg.Plusargs, strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " "))...),
 	}
 	if err := r.cfg.CheckInside(); err != nil {
 		return nil, err
@@ -162,38 +136,97 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if err := r.setCoverage(keys["coverage"]); err != nil {
 		return nil, err
 	}
-	seed, err := machine.Number(keys, "random_init", 1, math.MaxInt32, 0)
-	if err != nil {
+	if err := r.setRandomInit(keys); err != nil {
 		return nil, err
 	}
-	if seed != 0 {
-		r.cfg.Plusargs = append(r.cfg.Plusargs, "+verilator+rand+reset+2", fmt.Sprintf("+verilator+seed+%d", seed))
-	}
-	for _, l := range latencies {
-		if l.cycles != 0 {
-			r.cfg.Args = append(r.cfg.Args, l.flag, strconv.Itoa(l.cycles))
-		}
-	}
+	r.cfg.Args = append(r.cfg.Args, latencies...)
 	if opt.Threads > 1 {
 		r.cfg.Args = append(r.cfg.Args, "--threads", strconv.Itoa(opt.Threads))
 	}
 	if r.cfg.MemoryBytes == 0 {
 		r.cfg.MemoryBytes = defaultMemory
 	}
+	if err := r.setWaits(keys); err != nil {
+		return nil, err
+	}
+	return r, nil
+}
+
+// setSpec sets what the simulator is built from, and tells whether its clock is free-running.
+func (r *request) setSpec(keys map[string]string, opt drivers.Options) (wall bool, err error) {
+	if err := r.setBus(keys); err != nil {
+		return false, err
+	}
+	if err := r.setSource(keys["src"]); err != nil {
+		return false, err
+	}
+	torus, err := machine.Number(keys, "torus", 0, 1, 0)
+	if err != nil {
+		return false, err
+	}
+	r.spec.Torus = torus == 1
+	if r.spec.VCDepth, err = machine.Number(keys, "vc_depth", 2, 128, 0); err != nil {
+		return false, err
+	}
+	in, err := machine.Number(keys, "inside", 0, 1, 0)
+	if err != nil {
+		return false, err
+	}
+	if wall, err = freerun.Clock("rtl", keys, opt); err != nil {
+		return false, err
+	}
+	if wall && keys["inside"] == "0" {
+		return false, fmt.Errorf("%w: rtl:?clock=wall has the model in this process: leave inside=0 out", drivers.ErrNotSupported)
+	}
+	r.spec.Shared = in == 1 || wall
+	return wall, nil
+}
+
+// latencyArgs returns the simulator's arguments for latencies of memory and wires.
+func latencyArgs(keys map[string]string) (args []string, err error) {
+	for _, l := range []struct {
+		key, flag   string
+		least, most int
+	}{
+		{"host_wr_latency", "--wr-latency", 1, 65535}, {"host_rd_latency", "--rd-latency", 1, 65535},
+		{"wire_latency", "--wire-latency", 0, maxWireLatency},
+	} {
+		cycles, err := machine.Number(keys, l.key, l.least, l.most, 0)
+		if err != nil {
+			return nil, err
+		}
+		if cycles != 0 {
+			args = append(args, l.flag, strconv.Itoa(cycles))
+		}
+	}
+	return args, nil
+}
+
+// setRandomInit has registers without a reset value start with random ones.
+func (r *request) setRandomInit(keys map[string]string) error {
+	seed, err := machine.Number(keys, "random_init", 1, math.MaxInt32, 0)
+	if err == nil && seed != 0 {
+		r.cfg.Plusargs = append(r.cfg.Plusargs, "+verilator+rand+reset+2", fmt.Sprintf("+verilator+seed+%d", seed))
+	}
+	return err
+}
+
+// setWaits sets how long the bridge waits for the simulator, and how long it spins before it sleeps.
+func (r *request) setWaits(keys map[string]string) (err error) {
 	if p, ok := keys["patience"]; ok {
 		if r.cfg.Patience, err = time.ParseDuration(p); err != nil || r.cfg.Patience < time.Second {
-			return nil, fmt.Errorf("%w: patience=%s: expected a duration of at least 1s, for example 30s", drivers.ErrConfig, p)
+			return fmt.Errorf("%w: patience=%s: expected a duration of at least 1s, for example 30s", drivers.ErrConfig, p)
 		}
 	}
 	if text, ok := keys["spin"]; ok {
 		if r.cfg.Spin, err = time.ParseDuration(text); err != nil || r.cfg.Spin > 10*time.Millisecond {
-			return nil, fmt.Errorf("%w: spin=%s: expected a duration of at most 10ms, or 0s", drivers.ErrConfig, text)
+			return fmt.Errorf("%w: spin=%s: expected a duration of at most 10ms, or 0s", drivers.ErrConfig, text)
 		}
 		if r.cfg.Spin == 0 {
 			r.cfg.Spin = -1
 		}
 	}
-	return r, nil
+	return nil
 }
 
 // mesh joins what the URI and the options say about the size.

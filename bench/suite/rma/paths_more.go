@@ -52,35 +52,24 @@ const (
 	refusedRights = nictest.RawPages - 1
 )
 
-// testRefused: the ring of the origin has few places at first, so that answers wait for each other
-// in the network.
-func testRefused(t *regress.T) error {
-	nics, err := nictest.OpenRMA(t, 2)
-	if err != nil {
-		return err
-	}
-	far := nics[1].Dev.Memory()
-	t.Rand.Read(far[nictest.RawData : nictest.RawData+nictest.RawPages<<12])
-	binary.LittleEndian.PutUint64(far[nictest.RawTable+8*refusedPage:], 0)
-	closed := regs.ATUEntryFields{Rights: regs.ATURightsRw, VPID: refusedOff, Page: nics[1].Address(nictest.RawData) >> 12}.Pack()
-	binary.LittleEndian.PutUint64(far[nictest.RawTable+8*refusedRights:], uint64(closed))
-	if err := errors.Join(nics[1].Set(nictest.Write(regs.PDID(refusedOff), nictest.RawDomain), nictest.Write(regs.PDID(refusedOther), nictest.RawDomain+1), nictest.Write(regs.NotiSlots(refusedOther), 4),
-		nictest.Write(regs.NotiCtrl(refusedOther), regs.NotiCtrlEnable)), nics[0].Set(nictest.Write(regs.NotiCtrl(nictest.RawVPID), 0), nictest.Write(regs.NotiSlots(nictest.RawVPID), 1),
-		nictest.Write(regs.NotiCtrl(nictest.RawVPID), regs.NotiCtrlEnable|regs.NotiCtrlWindow))); err != nil {
-		return err
-	}
-	before := bytes.Clone(far)
-	type refusal struct {
-		command regs.RMACommand
-		vpid    uint8
-		at      uint64
-		want    regs.RMAError
-	}
-	var list []refusal
-	for _, c := range []regs.RMACommand{regs.RMACommandPut, regs.RMACommandGet, regs.RMACommandImmPut, regs.RMACommandNotiPut, regs.RMACommandFCAA} {
+// A refusal is an operation that node 1 refuses, and the reason that node 0 is told.
+type refusal struct {
+	command regs.RMACommand
+	vpid    uint8
+	at      uint64
+	want    regs.RMAError
+}
+
+// refusals are all operations with every reason for which a target refuses them, four times, in an
+// order drawn at random.
+func refusals(t *regress.T) (list []refusal) {
+	for _, c := range []regs.RMACommand{
+		regs.RMACommandPut, regs.RMACommandGet, regs.RMACommandImmPut, regs.RMACommandNotiPut, regs.RMACommandFCAA,
+	} {
 		list = append(list, refusal{c, refusedOff, 0, regs.RMAErrorWindowOff}, refusal{c, refusedOther, 0, regs.RMAErrorDomain})
 		if c != regs.RMACommandNotiPut {
-			list = append(list, refusal{c, nictest.RawVPID, refusedPage << 12, regs.RMAErrorTranslation}, refusal{c, nictest.RawVPID, refusedRights << 12, regs.RMAErrorOwner},
+			list = append(list, refusal{c, nictest.RawVPID, refusedPage << 12, regs.RMAErrorTranslation},
+				refusal{c, nictest.RawVPID, refusedRights << 12, regs.RMAErrorOwner},
 				refusal{c, nictest.RawVPID, nictest.RawPages << 12, regs.RMAErrorBounds})
 		}
 	}
@@ -88,16 +77,73 @@ func testRefused(t *regress.T) error {
 		list = append(list, list[:18]...)
 	}
 	t.Rand.Shuffle(len(list), func(i, k int) { list[i], list[k] = list[k], list[i] })
-	seen := map[[2]int]int{}
-	take := func(i int) error {
-		_, n := nics[0].Notification(0) // the ring has one entry
-		if n.Seq != uint16(i+1) || n.Error == regs.RMAErrorNone {
-			return fmt.Errorf("notification %d is %+v, expected a refusal", i, n)
-		}
-		seen[[2]int{int(n.Command), int(n.Error)}]++
-		return nics[0].Dev.WriteReg(regs.NotiRP(nictest.RawVPID), uint64(i+1))
+	return list
+}
+
+// setUpRefusals gives node 1 pages and processes that refuse, and node 0 a ring of one entry.
+func setUpRefusals(nics []*nictest.NIC, far []byte) error {
+	binary.LittleEndian.PutUint64(far[nictest.RawTable+8*refusedPage:], 0)
+	closed := regs.ATUEntryFields{
+		Rights: regs.ATURightsRw, VPID: refusedOff, Page: nics[1].Address(nictest.RawData) >> 12,
+	}.Pack()
+	binary.LittleEndian.PutUint64(far[nictest.RawTable+8*refusedRights:], uint64(closed))
+	return errors.Join(
+		nics[1].Set(nictest.Write(regs.PDID(refusedOff), nictest.RawDomain),
+			nictest.Write(regs.PDID(refusedOther), nictest.RawDomain+1), nictest.Write(regs.NotiSlots(refusedOther), 4),
+			nictest.Write(regs.NotiCtrl(refusedOther), regs.NotiCtrlEnable)),
+		nics[0].Set(nictest.Write(regs.NotiCtrl(nictest.RawVPID), 0), nictest.Write(regs.NotiSlots(nictest.RawVPID), 1),
+			nictest.Write(regs.NotiCtrl(nictest.RawVPID), regs.NotiCtrlEnable|regs.NotiCtrlWindow)))
+}
+
+// toldRefusals counts the refusals that a node is told, by command and error.
+type toldRefusals struct {
+	nic   *nictest.NIC
+	taken int
+	seen  map[[2]int]int
+}
+
+// take waits until the node is quiet and takes the next notification from its ring of one entry.
+func (x *toldRefusals) take() error {
+	if _, err := nictest.Quiesce(x.nic.Sys); err != nil {
+		return err
 	}
-	taken := 0
+	_, n := x.nic.Notification(0)
+	if n.Seq != uint16(x.taken+1) || n.Error == regs.RMAErrorNone {
+		return fmt.Errorf("notification %d is %+v, expected a refusal", x.taken, n)
+	}
+	x.seen[[2]int{int(n.Command), int(n.Error)}]++
+	x.taken++
+	return x.nic.Dev.WriteReg(regs.NotiRP(nictest.RawVPID), uint64(x.taken))
+}
+
+// compare tells of refusals that were told too often or not often enough.
+func (x *toldRefusals) compare(list []refusal) error {
+	for _, r := range list {
+		x.seen[[2]int{int(r.command), int(r.want)}]--
+	}
+	for k, n := range x.seen {
+		if n != 0 {
+			return fmt.Errorf("%v told for %v: %d too many", regs.RMAError(k[1]), regs.RMACommand(k[0]), n)
+		}
+	}
+	return nil
+}
+
+// testRefused: the ring of the origin has one entry, so that answers wait for each other in the
+// network.
+func testRefused(t *regress.T) error {
+	nics, err := nictest.OpenRMA(t, 2)
+	if err != nil {
+		return err
+	}
+	far := nics[1].Dev.Memory()
+	t.Rand.Read(far[nictest.RawData : nictest.RawData+nictest.RawPages<<12])
+	if err := setUpRefusals(nics, far); err != nil {
+		return err
+	}
+	before := bytes.Clone(far)
+	list := refusals(t)
+	told := &toldRefusals{nic: nics[0], seen: map[[2]int]int{}}
 	for i, r := range list {
 		d := regs.RMADescFields{Command: r.command, DstVPID: r.vpid, DstNode: 1, BytesMinus1: 7, Tag: uint16(i)}
 		from, to := uint64(0), r.at
@@ -107,34 +153,19 @@ func testRefused(t *regress.T) error {
 		if err := nics[0].Post(d, from, to); err != nil {
 			return err
 		}
-		if i%8 < 7 { // eight under way, and room for one
-			continue
-		}
-		for range 8 {
-			if _, err := nictest.Quiesce(nics[0].Sys); err != nil {
+		for i%8 == 7 && told.taken <= i { // eight outstanding, and room for one
+			if err := told.take(); err != nil {
 				return err
 			}
-			if err := take(taken); err != nil {
-				return err
-			}
-			taken++
 		}
 	}
-	for ; taken < len(list); taken++ {
-		if _, err := nictest.Quiesce(nics[0].Sys); err != nil {
-			return err
-		}
-		if err := take(taken); err != nil {
+	for told.taken < len(list) {
+		if err := told.take(); err != nil {
 			return err
 		}
 	}
-	for _, r := range list {
-		seen[[2]int{int(r.command), int(r.want)}]--
-	}
-	for k, n := range seen {
-		if n != 0 {
-			return fmt.Errorf("%v told for %v: %d too many", regs.RMAError(k[1]), regs.RMACommand(k[0]), n)
-		}
+	if err := told.compare(list); err != nil {
+		return err
 	}
 	if !bytes.Equal(before, far) {
 		return errors.New("what was refused has changed memory")
