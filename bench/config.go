@@ -14,8 +14,18 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// Config is one run. Its JSON form is part of every result.
+// A Config is a run: what is measured, and what observes it.
 type Config struct {
+	Spec
+	Hooks `json:"-"`
+
+	held    *heldLinks // blocking of each link
+	bounded bool       // long messages have fewer iterations
+	buffers int        // number of longest messages that a rank holds
+}
+
+// A Spec describes a run. Its JSON form is part of every result: equal Specs give equal results.
+type Spec struct {
 	Workload string `json:"workload"`
 	Device   string `json:"device"`
 	Nodes    int    `json:"nodes"`
@@ -66,43 +76,45 @@ type Config struct {
 	Seed   int64        `json:"seed"`
 	// Limit is the simulated time after which the run is aborted; 0: none.
 	Limit drivers.Time `json:"limit_ps"`
+}
 
-	// Threads is the number of threads that simulate the world if the device supports it; 0: one. The
-	// result does not depend on it. Observed runs (Pcap, Blocks) and recorded ones use one thread.
-	Threads int `json:"-"`
+// Hooks observe a run, or are told of its progress. None of them changes what it measures.
+type Hooks struct {
+	// Threads is the number of threads that simulate the world if the device supports it; 0: one.
+	// Observed runs (Pcap, Blocks) and recorded ones use one thread.
+	Threads int
 
-	Pcap   io.Writer           `json:"-"` // pcapng of every link
-	Record io.Writer           `json:"-"` // transaction log of the run
-	Blocks bool                `json:"-"` // latency by block
-	Waves  *drivers.WaveWindow `json:"-"`
+	Pcap   io.Writer // pcapng of every link
+	Record io.Writer // transaction log of the run
+	Blocks bool      // latency by block
+	Waves  *drivers.WaveWindow
 	// Checkpoints enable waves of a failed run: its end is repeated with waves, and Repeated receives
 	// their description.
-	Checkpoints *drivers.Checkpoints          `json:"-"`
-	Repeated    func(drivers.Repeated, error) `json:"-"`
-	// System receives the opened device before it is used.
-	System func(drivers.System) `json:"-"`
+	Checkpoints *drivers.Checkpoints
+	Repeated    func(drivers.Repeated, error)
+	LogFile     string
+
+	// Open replaces registry.Open. System receives the opened device before it is used.
+	Open   func(context.Context, string, drivers.Options) (drivers.System, error)
+	System func(drivers.System)
 	// Opened and Finished receive the device before the first rank starts and after the last one has
 	// ended, for settings and readings outside the ranks.
-	Open     func(context.Context, string, drivers.Options) (drivers.System, error) `json:"-"`
-	Opened   func(drivers.Timed) error                                              `json:"-"`
-	Finished func(drivers.Timed) error                                              `json:"-"`
-	held     *heldLinks                                                             // blocking of each link
-	LogFile  string                                                                 `json:"-"`
-	Building func(what string)                                                      `json:"-"`
-	Step     func(done, of int)                                                     `json:"-"` // progress of the run
-	bounded  bool                                                                   // long messages have fewer iterations
-	buffers  int                                                                    // number of longest messages that a rank holds
-	Ended    func(drivers.Time)                                                     `json:"-"` // receives the end of simulated time, also after a failure
+	Opened   func(drivers.Timed) error
+	Finished func(drivers.Timed) error
+	Ended    func(drivers.Time) // receives the end of simulated time, also after a failure
+
+	Building func(what string)
+	Step     func(done, of int) // progress of the run
 }
 
 // Default returns the default configuration of a workload.
 func Default(workload string) Config {
-	return Config{
+	return Config{Spec: Spec{
 		Workload: workload, Device: "rtl:", Nodes: 2, Procs: 1, Seed: 1,
 		Velo:       velo.Config{Flow: velo.Dynamic, Slots: 64, CreditSlots: 2, Piggyback: true},
 		Cost:       host.DefaultCost(),
 		Rendezvous: host.RGET, Chunk: 128 << 10, Outstanding: 4,
-	}
+	}}
 }
 
 // MaxCompute is the longest single computation of a pattern.
@@ -112,7 +124,7 @@ const MaxCompute = drivers.Second
 const maxMessage = 64 << 20
 
 // Ranks returns the number of ranks in the world.
-func (c *Config) Ranks() int {
+func (c *Spec) Ranks() int {
 	if len(c.Hosts) > 0 {
 		return len(c.Hosts) * c.Procs
 	}
@@ -120,7 +132,7 @@ func (c *Config) Ranks() int {
 }
 
 // Validate checks everything that does not depend on the device.
-func (c *Config) Validate() error {
+func (c *Spec) Validate() error {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", drivers.ErrConfig, fmt.Sprintf(format, args...))
 	}
@@ -175,7 +187,7 @@ func (c *Config) Validate() error {
 }
 
 // addrs places rank r on host r/Procs.
-func (c *Config) addrs() []velo.Addr {
+func (c *Spec) addrs() []velo.Addr {
 	list := make([]velo.Addr, c.Ranks())
 	for r := range list {
 		node := r / c.Procs

@@ -10,10 +10,10 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A Result holds the measurements of a run. It contains no real time: equal Configs give equal
+// A Result holds the measurements of a run. It contains no real time: equal Specs give equal
 // Results.
 type Result struct {
-	Config Config       `json:"config"`
+	Config Spec         `json:"config"`
 	Info   drivers.Info `json:"device"`
 	Rows   []Row        `json:"rows"`
 	NICs   []NIC        `json:"nics"`
@@ -86,7 +86,7 @@ type NIC struct {
 	NVMStall uint64 `json:"nvm_stall_cycles,omitempty"`
 }
 
-func newResult(w *World) *Result { return &Result{Config: w.Config, Info: w.Sys.Info()} }
+func newResult(w *World) *Result { return &Result{Config: w.Config.Spec, Info: w.Sys.Info()} }
 
 func (res *Result) add(w *World, wl *Workload, t *task, n int, flow FlowStats, blocks []capture.Block) {
 	c := t.c

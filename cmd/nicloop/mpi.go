@@ -243,7 +243,7 @@ func (f *mpiFlags) world(
 		return nil, err
 	}
 	return &mpiReport{
-		Config: c, Compute: f.compute, PollCost: lc.PollCost, Ranks: f.ranks, Report: srv.Report(), Result: res, real: time.Since(began),
+		Config: c.Spec, Compute: f.compute, PollCost: lc.PollCost, Ranks: f.ranks, Report: srv.Report(), Result: res, real: time.Since(began),
 	}, nil
 }
 

@@ -13,7 +13,7 @@ import (
 
 // mpiReport is what nicloop mpi prints when the programs have ended.
 type mpiReport struct {
-	Config   bench.Config         `json:"config"`
+	Config   bench.Spec           `json:"config"`
 	Ranks    int                  `json:"ranks"`
 	Compute  string               `json:"compute"`
 	PollCost drivers.Time         `json:"poll_cost_ps"`

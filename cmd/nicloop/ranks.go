@@ -192,10 +192,10 @@ func newPart() *cobra.Command {
 
 // A ranksReport is the combined result of the programs.
 type ranksReport struct {
-	Config   bench.Config `json:"config"`
-	Programs int          `json:"programs"`
-	Rows     []ranksRow   `json:"rows"`
-	Verified uint64       `json:"verified_bytes"`
+	Config   bench.Spec `json:"config"`
+	Programs int        `json:"programs"`
+	Rows     []ranksRow `json:"rows"`
+	Verified uint64     `json:"verified_bytes"`
 }
 
 // A ranksRow is the result for one size, in real time.
@@ -207,7 +207,7 @@ type ranksRow struct {
 
 // addUp combines the results of the programs into one report.
 func addUp(device string, parts []bench.Part, results []bench.PartResult) *ranksReport {
-	rep := &ranksReport{Config: parts[0].Config, Programs: len(parts)}
+	rep := &ranksReport{Config: parts[0].Config.Spec, Programs: len(parts)}
 	rep.Config.Device = device
 	for i, row := range results[0].Rows {
 		for _, r := range results {
