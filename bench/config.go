@@ -12,6 +12,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
+	"github.com/sirupsen/logrus"
 )
 
 // A Config is a run: what is measured, and what observes it.
@@ -92,7 +93,8 @@ type Hooks struct {
 	// their description.
 	Checkpoints *drivers.Checkpoints
 	Repeated    func(drivers.Repeated, error)
-	LogFile     string
+	LogFile     string         // for the simulator's own output
+	Log         *logrus.Logger // nil: the standard logger
 
 	// Open replaces registry.Open. System receives the opened device before it is used.
 	Open   func(context.Context, string, drivers.Options) (drivers.System, error)

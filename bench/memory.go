@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers/limits"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/world"
 )
@@ -55,7 +56,7 @@ func (c *Config) checkMemory(w *world.Config, node *world.Layout) error {
 	if c.Blocks && w.Longest > host.EagerMax {
 		lower += ", or add --blocks=false"
 	}
-	logged.WithField("memory_bytes", int64(needs)).Debug("memory estimated")
+	logs.Layer(c.Log, "world").WithField("memory_bytes", int64(needs)).Debug("memory estimated")
 	if err := limits.CheckMemory(what, needs, lower); err != nil {
 		return err
 	}

@@ -5,6 +5,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/capture"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/sirupsen/logrus"
@@ -173,7 +174,7 @@ func (w *World) finish(res *Result) error {
 			return err
 		}
 		if nic.Retransmissions+nic.Timeouts > 0 {
-			logged.WithFields(logrus.Fields{"node": n, "crc_errors": nic.CRCErrors, "retransmissions": nic.Retransmissions, "timeouts": nic.Timeouts}).Debug("links retransmitted")
+			logs.Layer(w.Config.Log, "world").WithFields(logrus.Fields{"node": n, "crc_errors": nic.CRCErrors, "retransmissions": nic.Retransmissions, "timeouts": nic.Timeouts}).Debug("links retransmitted")
 		}
 		if err := w.readNVM(&nic); err != nil {
 			return err

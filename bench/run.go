@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/sirupsen/logrus"
 )
@@ -141,7 +142,7 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 		return err
 	}
 	ended()
-	logged.WithFields(logrus.Fields{"workload": wl.Name, "bytes": n, "iterations": c.Iterations, "elapsed": t.elapsed()}).Debug("size measured")
+	logs.Layer(w.Config.Log, "world").WithFields(logrus.Fields{"workload": wl.Name, "bytes": n, "iterations": c.Iterations, "elapsed": t.elapsed()}).Debug("size measured")
 	res.add(w, wl, t, n, w.flowStats().minus(before), obs.blocks())
 	res.reused(w, reused)
 	if t.traffic != nil {

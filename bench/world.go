@@ -7,15 +7,13 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/vtime"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/translog"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/world"
 	"github.com/sirupsen/logrus"
 )
-
-// logged logs steps of a world, not packets.
-var logged = logrus.WithField("layer", "world")
 
 // A World is a system with a rank on every process.
 type World struct {
@@ -64,7 +62,7 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink, needs dri
 	}
 	sys, err := open(ctx, c.Device, drivers.Options{
 		Nodes: c.Nodes, MemoryBytes: m.Bytes(), Trace: trace, Threads: threads, Needs: world.Needs | needs,
-		Waves: c.Waves, Checkpoints: c.Checkpoints, LogFile: c.LogFile, Progress: c.Building,
+		Waves: c.Waves, Checkpoints: c.Checkpoints, LogFile: c.LogFile, Log: c.Log, Progress: c.Building,
 	})
 	if err != nil {
 		return nil, err
@@ -73,7 +71,7 @@ func openWorld(ctx context.Context, c Config, trace drivers.TraceSink, needs dri
 	if err != nil {
 		return nil, errors.Join(err, sys.Close())
 	}
-	logged.WithFields(logrus.Fields{"device": c.Device, "nodes": c.Nodes, "ranks": c.Ranks(), "flow": c.Velo.Flow, "seed": c.Seed}).Debug("world opened")
+	logs.Layer(c.Log, "world").WithFields(logrus.Fields{"device": c.Device, "nodes": c.Nodes, "ranks": c.Ranks(), "flow": c.Velo.Flow, "seed": c.Seed}).Debug("world opened")
 	return w, nil
 }
 
@@ -135,7 +133,7 @@ func (w *World) close() error {
 	if w.Sys == nil {
 		return w.system.Close()
 	}
-	logged.WithFields(logrus.Fields{"simulated": w.Kernel.Now(), "cycle": w.Sys.Now()}).Debug("world closed")
+	logs.Layer(w.Config.Log, "world").WithFields(logrus.Fields{"simulated": w.Kernel.Now(), "cycle": w.Sys.Now()}).Debug("world closed")
 	if w.Config.Ended != nil {
 		w.Config.Ended(w.Kernel.Now())
 	}

@@ -1,6 +1,10 @@
 package drivers
 
-import "github.com/nicloop/nicloop/drivers/regmap"
+import (
+	"github.com/nicloop/nicloop/drivers/regmap"
+
+	"github.com/sirupsen/logrus"
+)
 
 // Cycle counts clock cycles since reset.
 type Cycle uint64
@@ -262,7 +266,8 @@ type Options struct {
 	Trace       TraceSink
 	Waves       *WaveWindow
 	Checkpoints *Checkpoints
-	LogFile     string // for the simulator's own output
+	LogFile     string         // for the simulator's own output
+	Log         *logrus.Logger // of the layers below; nil: the standard logger
 	// Threads is the number of threads that may simulate one system; 0 means one. The result does
 	// not depend on it. A backend may use fewer (see Partitioned), and uses one if there is a
 	// Trace.

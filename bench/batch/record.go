@@ -14,6 +14,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
 
@@ -86,7 +87,7 @@ func Perform(ctx context.Context, program string, t Task) (Record, error) {
 		}
 		r.Result = line.Bytes()
 	}
-	logged.WithFields(logrus.Fields{"task": strings.Join(t.Args, " "), "exit": r.Exit, "seconds": r.Real}).Debug("task ended")
+	logs.Layer(nil, "batch").WithFields(logrus.Fields{"task": strings.Join(t.Args, " "), "exit": r.Exit, "seconds": r.Real}).Debug("task ended")
 	if r.Exit != 0 {
 		said := strings.TrimSpace(errOut.String())
 		r.Error = said[max(0, len(said)-errorBytes):]

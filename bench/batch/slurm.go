@@ -16,6 +16,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
 
@@ -27,6 +28,7 @@ type Slurm struct {
 	Options []string
 	// Tell is called when an array is submitted.
 	Tell func(what string)
+	Log  *logrus.Logger // nil: the standard logger
 
 	array int // number of the next array
 }
@@ -40,8 +42,6 @@ var (
 
 // attempts is the limit for a task whose node is lost each time.
 const attempts = 4
-
-var logged = logrus.WithField("layer", "batch")
 
 // A listed task includes the path of its record.
 type listed struct {
@@ -122,7 +122,7 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 			err = errors.Join(err, cancelJob(id))
 		}
 	}()
-	var silent silence
+	silent := silence{log: s.Log}
 	for left := len(jobs); left > 0; {
 		select {
 		case <-ctx.Done():
@@ -174,7 +174,10 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 }
 
 // A silence is a period in which squeue fails.
-type silence struct{ since time.Time }
+type silence struct {
+	since time.Time
+	log   *logrus.Logger
+}
 
 // after records the result of a call; it returns an error when squeue has failed for too long.
 func (s *silence) after(err error) error {
@@ -183,7 +186,7 @@ func (s *silence) after(err error) error {
 		s.since = time.Time{}
 	case s.since.IsZero():
 		s.since = time.Now()
-		logged.WithError(err).Warn("squeue fails: asking again")
+		logs.Layer(s.log, "batch").WithError(err).Warn("squeue fails: asking again")
 	case time.Since(s.since) >= squeuePatience:
 		return fmt.Errorf("squeue has failed for %v: %w", squeuePatience, err)
 	}
@@ -208,7 +211,7 @@ func (s *Slurm) gone(ctx context.Context, id string, k int, j *job) (retry bool,
 	j.finished = true
 	state := stateOf(ctx, fmt.Sprintf("%s_%d", id, k))
 	lostNode := slices.Contains([]string{"NODE_FAIL", "BOOT_FAIL", "PREEMPTED", ""}, state)
-	logged.WithFields(logrus.Fields{"job": id, "task": k, "state": state, "tried": j.tried + 1}).Debug("task without a record")
+	logs.Layer(s.Log, "batch").WithFields(logrus.Fields{"job": id, "task": k, "state": state, "tried": j.tried + 1}).Debug("task without a record")
 	if lostNode && j.tried+1 < attempts {
 		return true, nil
 	}

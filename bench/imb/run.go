@@ -5,6 +5,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/nicloop/nicloop/host"
 	"github.com/sirupsen/logrus"
 )
@@ -67,7 +68,7 @@ func Run(ctx context.Context, c Config) (*Report, error) {
 			}
 			rep.Info = res.Info
 			rep.Tables = append(rep.Tables, m.table(res))
-			logrus.WithFields(logrus.Fields{"layer": "imb", "benchmark": b.name, "procs": p, "lengths": len(m.sizes), "iterations": c.Iterations}).Debug("table measured")
+			logs.Layer(c.Run.Log, "imb").WithFields(logrus.Fields{"benchmark": b.name, "procs": p, "lengths": len(m.sizes), "iterations": c.Iterations}).Debug("table measured")
 		}
 	}
 	return rep, nil

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 	"github.com/nicloop/nicloop/drivers/limits"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
@@ -24,6 +25,7 @@ type Study struct {
 	Reseed func(c packets.Config, seed uint64) (packets.Config, error)
 	// Step reports progress: done of the current number of points.
 	Step func(done, of int)
+	Log  *logrus.Logger // nil: the standard logger
 }
 
 // A Rate is a load measured with one or more seeds.
@@ -105,7 +107,7 @@ func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error)
 	}
 	p, err := Measure(ctx, build, c, s.Rule, nil)
 	if err == nil {
-		logrus.WithFields(logrus.Fields{"layer": "load", "rate": rate, "seed": c.Seed, "accepted": p.Accepted, "state": p.State}).Debug("load measured")
+		logs.Layer(s.Log, "load").WithFields(logrus.Fields{"rate": rate, "seed": c.Seed, "accepted": p.Accepted, "state": p.State}).Debug("load measured")
 	}
 	return p, err
 }

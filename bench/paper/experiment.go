@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 	"golang.org/x/sync/errgroup"
 )
@@ -76,6 +77,7 @@ type Env struct {
 	Plan     func(runs, known int, packets float64)
 	Step     func(done, of int)
 	Building func(what string)
+	Log      *logrus.Logger // nil: the standard logger
 
 	Worlds      []string // worlds that were run, for the report
 	RunCount    int
@@ -148,7 +150,7 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 		rep.Device, rep.Worlds, rep.Runs, rep.Packets = env.Device, env.Worlds, env.RunCount, env.PacketCount
 		rep.Machine = env.Machine
 	}
-	logrus.WithFields(logrus.Fields{"layer": "reproduce", "experiment": x.IDs[0], "scale": env.Scale, "runs": rep.Runs, "rows": len(t.Rows)}).Debug("experiment measured")
+	logs.Layer(env.Log, "reproduce").WithFields(logrus.Fields{"experiment": x.IDs[0], "scale": env.Scale, "runs": rep.Runs, "rows": len(t.Rows)}).Debug("experiment measured")
 	if env.Scale.Thin() && (x.Engine == "" || env.Scale == Large) {
 		rep.Thinned = x.Thinned
 	}

@@ -144,6 +144,7 @@ func (e *Env) once(ctx context.Context, r Run, step func(done, of int)) (Sample,
 // BaseConfig is what every run of a world has: its device, on the machine that is asked for.
 func (e *Env) BaseConfig(w World, workload string) bench.Config {
 	c := bench.Default(workload)
+	c.Log = e.Log
 	c.Device, c.SlotTime, c.Seed, c.Building = e.device(w), e.Machine.slotTime(), e.Seed, e.Building
 	c.Nodes, c.Procs, c.Hosts = w.Nodes, w.Procs, w.Hosts
 	return c

@@ -14,6 +14,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/sirupsen/logrus"
 )
@@ -33,9 +34,6 @@ func whyAgain(err error) string {
 	}
 	return "the test, the tool or the machine is not deterministic"
 }
-
-// logged is a line per run of a test.
-var logged = logrus.WithField("layer", "regress")
 
 // one runs a test and, when it fails, repeats it: with waves, and as often as there are retries.
 func (r *runner) one(ctx context.Context, out *Outcome) error {
@@ -188,7 +186,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error)
 		// A model that must be built first is not the test's fault.
 		building: func(string) { late.Reset(r.o.Timeout + buildTime) },
 		OverLine: slices.Contains(out.Test.Tags, Line),
-		Ctx:      test, Name: out.Test.Name, Seed: out.Seed, Device: device, Dir: out.Dir, open: how.open,
+		Ctx:      test, Name: out.Test.Name, Seed: out.Seed, Device: device, Dir: out.Dir, open: how.open, logger: r.o.Log,
 		Rand: rand.New(rand.NewSource(out.Seed ^ nameSeed(out.Test.Name))), log: log, waves: how.waves, checkpoints: how.checkpoints,
 	}
 	t.Logf("%s on %s, seed %d", out.Test.Name, out.Device, out.Seed)
@@ -205,7 +203,7 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error)
 	if err != nil && interrupted(ctx, err) {
 		out.Status = Stopped // nobody knows what it would have come to
 	}
-	logged.WithFields(logrus.Fields{"test": out.Test.Name, "seed": out.Seed, "run": out.Runs, "status": out.Status, "cycles": out.Cycles(), "seconds": time.Since(begin).Seconds(), "waves": how.waves != nil}).Debug("test ended")
+	logs.Layer(r.o.Log, "regress").WithFields(logrus.Fields{"test": out.Test.Name, "seed": out.Seed, "run": out.Runs, "status": out.Status, "cycles": out.Cycles(), "seconds": time.Since(begin).Seconds(), "waves": how.waves != nil}).Debug("test ended")
 	t.Logf("%s, %v (%d cycles) simulated in %.2f s", out.Status, out.Simulated, out.Cycles(), time.Since(begin).Seconds())
 	if err != nil {
 		t.Logf("%v\nseed %d; reproduce with: %s", err, out.Seed, out.Rerun)

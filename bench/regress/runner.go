@@ -14,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/sirupsen/logrus"
 )
 
 // Options steer a regression.
@@ -54,6 +55,7 @@ type Options struct {
 	Dir        string        // folder of this regression; must be new
 	// Building is told what is built before the tests; Built how many kinds of machine there are then,
 	// and how long it took.
+	Log      *logrus.Logger // nil: the standard logger
 	Building func(what string)
 	Built    func(kinds int, took time.Duration)
 	// Elsewhere performs the list on other machines, if it is not nil: it tells how each test ended,

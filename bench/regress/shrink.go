@@ -23,7 +23,7 @@ func (r *runner) shrink(ctx context.Context, out *Outcome) {
 	ctx, cancel := context.WithTimeout(ctx, r.o.Shrink)
 	defer cancel()
 	c := *out.failing
-	c.Hooks = bench.Hooks{Threads: c.Threads, LogFile: filepath.Join(out.Dir, "shrink.log")}
+	c.Hooks = bench.Hooks{Threads: c.Threads, Log: c.Log, LogFile: filepath.Join(out.Dir, "shrink.log")}
 	if wl, err := bench.FindWorkload(c.Workload); err == nil {
 		if c.Iterations == 0 {
 			c.Iterations, c.Warmup = wl.Iterations, max(c.Warmup, wl.Warmup)

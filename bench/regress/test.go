@@ -16,6 +16,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/suggest"
 	"github.com/nicloop/nicloop/host"
+	"github.com/sirupsen/logrus"
 )
 
 // A Test is one named test.
@@ -37,8 +38,9 @@ type T struct {
 
 	OverLine bool // tagged Line
 	log      io.Writer
-	open     opener // nil: registry.Open
-	note     string // for the table of results
+	logger   *logrus.Logger // of the layers below
+	open     opener         // nil: registry.Open
+	note     string         // for the table of results
 	waves    *drivers.WaveWindow
 	// Asked for at first: states kept for a repeat, and what that showed.
 	checkpoints *drivers.Checkpoints
@@ -78,7 +80,7 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 	}
 	sys, err := open(t.Ctx, t.Device, drivers.Options{
 		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.wavesOf(nodes), Checkpoints: t.checkpointsOf(nodes),
-		LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
+		LogFile: filepath.Join(t.Dir, "simulator.log"), Log: t.logger, Progress: t.building,
 	})
 	if err != nil {
 		return nil, err
@@ -108,7 +110,7 @@ func (t *T) OpenFreeRunning(memory int) (drivers.System, error) {
 		open = registry.Open
 	}
 	sys, err := open(t.Ctx, t.Device, drivers.Options{
-		Nodes: nodes, MemoryBytes: memory, Waves: t.wavesOf(nodes), LogFile: filepath.Join(t.Dir, "simulator.log"), Progress: t.building,
+		Nodes: nodes, MemoryBytes: memory, Waves: t.wavesOf(nodes), LogFile: filepath.Join(t.Dir, "simulator.log"), Log: t.logger, Progress: t.building,
 	})
 	if err == nil {
 		t.hardware = sys.Info().Hash
@@ -204,7 +206,7 @@ func (t *T) Run(c bench.Config) (*bench.Result, error) {
 		return nil, err
 	}
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
-	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
+	c.LogFile, c.Log, c.Building = filepath.Join(t.Dir, "simulator.log"), t.logger, t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
 	c.Open, c.System = t.open, t.opened
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
@@ -226,7 +228,7 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 		return err
 	}
 	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
-	c.LogFile, c.Building = filepath.Join(t.Dir, "simulator.log"), t.building
+	c.LogFile, c.Log, c.Building = filepath.Join(t.Dir, "simulator.log"), t.logger, t.building
 	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
 	c.Ended, c.Open, c.System = t.AddSimulated, t.open, t.opened
 	return bench.Launch(t.Ctx, c, buffers, body)

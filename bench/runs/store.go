@@ -14,6 +14,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/lockstep"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 	bolt "go.etcd.io/bbolt"
 	bolterrors "go.etcd.io/bbolt/errors"
@@ -169,7 +170,7 @@ func (s *Store) update(f func(*bolt.Tx) error) error {
 	if failed != nil {
 		return errors.Join(err, failed)
 	}
-	logrus.WithFields(logrus.Fields{"layer": "runs", "file": s.file, "moved_to": aside}).Warnf("%v; a new memory of runs begins", err)
+	logs.Layer(nil, "runs").WithFields(logrus.Fields{"file": s.file, "moved_to": aside}).Warnf("%v; a new memory of runs begins", err)
 	return s.updateOnce(f)
 }
 

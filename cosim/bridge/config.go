@@ -13,6 +13,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/userfile"
+	"github.com/sirupsen/logrus"
 )
 
 const (
@@ -43,8 +44,9 @@ type Config struct {
 	Waves       *drivers.WaveWindow
 	Checkpoints *drivers.Checkpoints
 	LogFile     string
-	Only        []int    // simulated nodes; nil: all. See Edge
-	Args        []string // additional options of the simulator
+	Log         *logrus.Logger // nil: the standard logger
+	Only        []int          // simulated nodes; nil: all. See Edge
+	Args        []string       // additional options of the simulator
 	Plusargs    []string
 	// Patience is the maximum wall time without a message of the simulator; 0: 30 s. During a run
 	// it sends a heartbeat every half second.

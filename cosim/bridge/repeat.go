@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
 
@@ -61,7 +62,7 @@ func (s *Session) repeat() (drivers.Repeated, error) {
 	if a.repeated.id != 1 {
 		return r, fmt.Errorf("repeating from the checkpoint at cycle %d failed: %w", r.Checkpoint, errNoRepeat)
 	}
-	logged.WithFields(logrus.Fields{"checkpoint": r.Checkpoint, "from": r.From, "to": r.To, "file": r.File}).Debug("end repeated with waves")
+	logs.Layer(s.cfg.Log, "bridge").WithFields(logrus.Fields{"checkpoint": r.Checkpoint, "from": r.From, "to": r.To, "file": r.File}).Debug("end repeated with waves")
 	return r, wholeWaves(k.File)
 }
 

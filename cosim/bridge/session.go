@@ -10,11 +10,9 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
-
-// logged writes a line per step of a session, none per exchange.
-var logged = logrus.WithField("layer", "bridge")
 
 // A Session is a running simulator.
 type Session struct {
@@ -58,7 +56,7 @@ func Start(ctx context.Context, cfg Config) (*Session, error) {
 		return nil, err
 	}
 	s.begin()
-	logged.WithFields(logrus.Fields{"pid": s.Pid(), "mesh": cfg.Dims, "memory_bytes": cfg.MemoryBytes, "waves": cfg.Waves != nil, "checkpoints": cfg.Checkpoints != nil}).Debug("simulator started")
+	logs.Layer(cfg.Log, "bridge").WithFields(logrus.Fields{"pid": s.Pid(), "mesh": cfg.Dims, "memory_bytes": cfg.MemoryBytes, "waves": cfg.Waves != nil, "checkpoints": cfg.Checkpoints != nil}).Debug("simulator started")
 	return s, nil
 }
 
@@ -130,7 +128,7 @@ func (s *Session) diagnose(err error) error {
 // fail ends the session with err, unless it has ended already.
 func (s *Session) fail(err error) error {
 	if s.broken == nil {
-		logged.WithFields(logrus.Fields{"cycle": s.now, "error": err}).Debug("session failed")
+		logs.Layer(s.cfg.Log, "bridge").WithFields(logrus.Fields{"cycle": s.now, "error": err}).Debug("session failed")
 		s.broken = err
 		s.peer.hangUp()
 	}
@@ -149,7 +147,7 @@ func (s *Session) Close() error {
 	s.closed = true
 	pid := s.Pid()
 	s.release(grace)
-	logged.WithFields(logrus.Fields{"pid": pid, "cycle": s.now, "orderly": orderly}).Debug("simulator ended")
+	logs.Layer(s.cfg.Log, "bridge").WithFields(logrus.Fields{"pid": pid, "cycle": s.now, "orderly": orderly}).Debug("simulator ended")
 	if !orderly {
 		return nil
 	}

@@ -12,11 +12,9 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/dpi"
 	"github.com/nicloop/nicloop/cosim/machine"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
-
-// logged writes a line per step for nicloop -v.
-var logged = logrus.WithField("layer", "build")
 
 // A Model is a built simulator in the cache.
 type Model struct {
@@ -58,6 +56,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	if err != nil {
 		return nil, err
 	}
+	c.log = spec.Log
 	sources, err := spec.sources()
 	if err != nil {
 		return nil, err
@@ -71,6 +70,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 	if err != nil {
 		return c.withoutTools(err, ordered, m)
 	}
+	t.log = spec.Log
 	m.Tool, m.lib.hash = t.verilatorVersion, spec.hash(t, in)
 	m.lib.dir = c.path(hex.EncodeToString(m.lib.hash[:]))
 	m.Hash = m.lib.programHash(sources)
@@ -82,7 +82,7 @@ func Build(ctx context.Context, spec Spec) (*Model, error) {
 		return nil, err
 	}
 	m.Seconds = time.Since(start).Seconds()
-	logged.WithFields(logrus.Fields{"node": spec.name(), "hash": m.HashText()[:12], "built": m.Built, "seconds": m.Seconds}).Debug("simulator found or built")
+	logs.Layer(spec.Log, "build").WithFields(logrus.Fields{"node": spec.name(), "hash": m.HashText()[:12], "built": m.Built, "seconds": m.Seconds}).Debug("simulator found or built")
 	c.file(ordered, receipt{Program: m.HashText(), Library: filepath.Base(m.lib.dir), Tool: m.Tool})
 	spec.remember(c, in)
 	return m, nil
@@ -122,7 +122,7 @@ func (s *Spec) library(ctx context.Context, c cache, t *tools, lib library, in m
 		if err := writeFile(filepath.Join(dir, "obj", "nl_model.h"), s.modelHeader()); err != nil {
 			return err
 		}
-		log := newBuildLog(filepath.Join(filepath.Dir(dir), "failed-"+filepath.Base(lib.dir)[:16]+".log"))
+		log := newBuildLog(filepath.Join(filepath.Dir(dir), "failed-"+filepath.Base(lib.dir)[:16]+".log"), t.log)
 		r.tell("building " + r.name + ": takes " + s.time() + " on two free cores, once")
 		if s.Netlist {
 			if err := s.synthesize(ctx, t, log, r, filepath.Join(dir, "rtl")); err != nil {

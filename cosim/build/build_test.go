@@ -249,7 +249,7 @@ func TestTemporariesOfKilledTools(t *testing.T) {
 			time.Sleep(time.Millisecond)
 		}
 	}()
-	err := newBuildLog(filepath.Join(dir, "log")).run(ctx, dir, "sh", "-c", "touch $TMPDIR/cc1.s; sleep 60")
+	err := newBuildLog(filepath.Join(dir, "log"), nil).run(ctx, dir, "sh", "-c", "touch $TMPDIR/cc1.s; sleep 60")
 	require.ErrorIs(t, err, context.Canceled)
 	require.Empty(t, entries(t, dir))
 }

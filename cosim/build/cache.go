@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
 
@@ -20,6 +21,7 @@ import (
 type cache struct {
 	dir  string
 	tell func(what string)
+	log  *logrus.Logger
 }
 
 func openCache(tell func(what string)) (cache, error) {
@@ -30,7 +32,7 @@ func openCache(tell func(what string)) (cache, error) {
 	if err != nil {
 		return cache{}, err
 	}
-	c := cache{dir, tell}
+	c := cache{dir: dir, tell: tell}
 	if strings.ContainsAny(c.dir, "\t\n'$#") { // make and its shell would interpret them
 		return cache{}, fmt.Errorf("%w: a cache of simulators in %q: make cannot build in a directory whose path has a tab, a line break, ', $ or #; set XDG_CACHE_HOME to another",
 			drivers.ErrEnvironment, c.dir)
@@ -93,7 +95,7 @@ func (c cache) provide(ctx context.Context, t thing, make func(dir string) error
 	if why == "" { // another process has built it meanwhile
 		return false, nil
 	}
-	logged.WithFields(logrus.Fields{"what": t.what, "hash": t.hash[:min(12, len(t.hash))], "because": why}).Debug("not in the cache")
+	logs.Layer(c.log, "build").WithFields(logrus.Fields{"what": t.what, "hash": t.hash[:min(12, len(t.hash))], "because": why}).Debug("not in the cache")
 	if why != absent {
 		c.tell("the cache holds " + t.what + " that is broken: " + why + "; it is built again")
 	}

@@ -213,7 +213,7 @@ func TestCacheInAPathWithSpaces(t *testing.T) {
 	}
 	makefile := "ifneq ($(words $(CURDIR)),1)\n$(error spaces in $(CURDIR))\nendif\nall:\n\t: >built\n"
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "Makefile"), []byte(makefile), 0o600))
-	require.NoError(t, newBuildLog(filepath.Join(dir, "log")).make(t.Context(), dir, tools, &report{}, "all"))
+	require.NoError(t, newBuildLog(filepath.Join(dir, "log"), nil).make(t.Context(), dir, tools, &report{}, "all"))
 	require.FileExists(t, filepath.Join(dir, "built"))
 }
 

@@ -13,6 +13,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
 
@@ -21,9 +22,10 @@ type buildLog struct {
 	file string
 	text bytes.Buffer
 	env  []string // nil: this process's
+	log  *logrus.Logger
 }
 
-func newBuildLog(file string) *buildLog { return &buildLog{file: file} }
+func newBuildLog(file string, log *logrus.Logger) *buildLog { return &buildLog{file: file, log: log} }
 
 // make runs make in dir and lets r count the compiled files. Verilator's makefiles refuse
 // directories whose path contains spaces, because make splits paths there. All paths used here are
@@ -54,7 +56,7 @@ func (l *buildLog) run(ctx context.Context, dir, program string, args ...string)
 	fmt.Fprintf(&l.text, "$ cd %s && %s\n", dir, cmd)
 	begin := time.Now()
 	err = cmd.Run()
-	logged.WithFields(logrus.Fields{"tool": filepath.Base(program), "dir": dir, "seconds": time.Since(begin).Seconds(), "error": err}).Debug("tool ended")
+	logs.Layer(l.log, "build").WithFields(logrus.Fields{"tool": filepath.Base(program), "dir": dir, "seconds": time.Since(begin).Seconds(), "error": err}).Debug("tool ended")
 	if ctx.Err() != nil {
 		return context.Cause(ctx)
 	}

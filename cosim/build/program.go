@@ -80,7 +80,7 @@ func (l library) program(ctx context.Context, t *tools, dir string, sources map[
 	if err := writeFile(filepath.Join(dir, "Makefile"), []byte(rules.String())); err != nil {
 		return err
 	}
-	log := newBuildLog(filepath.Join(filepath.Dir(dir), "failed-program.log"))
+	log := newBuildLog(filepath.Join(filepath.Dir(dir), "failed-program.log"), t.log)
 	if err := r.took(&r.compiling, func() error { return log.make(ctx, dir, t, r, "-j", jobs()) }); err != nil {
 		return err
 	}

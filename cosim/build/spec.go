@@ -11,6 +11,8 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+
+	"github.com/sirupsen/logrus"
 )
 
 // BoardMemory is the memory of a simulated board.
@@ -58,6 +60,7 @@ type Spec struct {
 	Shared         bool // build a shared object for the caller's process instead of a program
 
 	Progress func(what string) // may be nil
+	Log      *logrus.Logger    // nil: the standard logger
 }
 
 // PHYs are the formats of TLP streams available behind PCIe, indexed by their number in

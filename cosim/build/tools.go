@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/sirupsen/logrus"
 	"golang.org/x/sys/cpu"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -20,6 +21,8 @@ type tools struct {
 	verilatorVersion, cxxVersion     string
 	yosys, yosysVersion              string // only for a netlist
 	arch                             string // compiler flag for this machine's instruction set
+
+	log *logrus.Logger // nil: the standard logger
 }
 
 // nodeMakefile compiles the verilated node. -O2 is as fast as -O3 in the bare bench (0.87 to 1.0 of

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/nic"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
 
@@ -15,6 +16,7 @@ type Config struct {
 	Device   string                // rtl: or model:; keys are added to it, of which vc_depth must not be there
 	Building func(what string)     // told what takes long
 	Progress func(done, total int) // told after each experiment
+	Log      *logrus.Logger        // nil: the standard logger
 }
 
 // ErrTrace: the trace lacks what an experiment needs.
@@ -60,7 +62,7 @@ func Measure(ctx context.Context, c *Config) (p nic.Params, err error) {
 		if err := e.run(ctx, c, &p); err != nil {
 			return p, fmt.Errorf("experiment %s on %s: %w", e.name, c.Device, err)
 		}
-		logrus.WithFields(logrus.Fields{"layer": "calibrate", "experiment": e.name, "device": c.Device}).Debug("parameters measured")
+		logs.Layer(c.Log, "calibrate").WithFields(logrus.Fields{"experiment": e.name, "device": c.Device}).Debug("parameters measured")
 		if c.Progress != nil {
 			c.Progress(i+1, len(experiments))
 		}

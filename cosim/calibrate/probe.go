@@ -51,7 +51,7 @@ func onProbe(ctx context.Context, c *Config, key string, run func(*probe) error)
 	default:
 		uri += "?" + key
 	}
-	sys, err := registry.Open(ctx, uri, drivers.Options{Nodes: 2, MemoryBytes: memory, Trace: p, Progress: c.Building})
+	sys, err := registry.Open(ctx, uri, drivers.Options{Nodes: 2, MemoryBytes: memory, Trace: p, Progress: c.Building, Log: c.Log})
 	if err != nil {
 		return err
 	}

@@ -134,7 +134,7 @@ func configure(keys map[string]string, opt drivers.Options) (*bridge.Config, err
 	}
 	cfg := &bridge.Config{
 		Dims: [3]int{nodes, 1, 1}, VPIDs: machine.VPIDs, MemoryBytes: max(opt.MemoryBytes, 4096), Segments: opt.Segments,
-		Inside: keys["inside"] == "1", Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile,
+		Inside: keys["inside"] == "1", Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Log: opt.Log,
 		Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
 	}
 	if opt.MemoryBytes == 0 {

@@ -84,7 +84,7 @@ func parseBoard(path string, keys map[string]string, opt drivers.Options) (*boar
 	}
 	r := &boardRequest{request: request{keys: maps.Clone(keys)}, memory: opt.MemoryBytes, log: opt.LogFile}
 	r.cfg.Dims = dims
-	r.spec = build.Spec{Include: hdl.Include, Ports: machine.PortsFor(dims), Board: true, Progress: opt.Progress}
+	r.spec = build.Spec{Include: hdl.Include, Ports: machine.PortsFor(dims), Board: true, Progress: opt.Progress, Log: opt.Log}
 	if err := r.setChip(keys); err != nil {
 		return nil, err
 	}
@@ -190,7 +190,7 @@ func openBoard(ctx context.Context, path string, keys map[string]string, opt dri
 	if r.memory > 0 {
 		q.Set("memory", strconv.Itoa((r.memory+7)&^7))
 	}
-	under, err := registry.Open(ctx, "uart:"+strings.Join(ports, ",")+"?"+q.Encode(), drivers.Options{Nodes: len(ports), MemoryBytes: r.memory})
+	under, err := registry.Open(ctx, "uart:"+strings.Join(ports, ",")+"?"+q.Encode(), drivers.Options{Nodes: len(ports), MemoryBytes: r.memory, Log: r.spec.Log})
 	if err != nil {
 		return nil, errors.Join(err, p.end())
 	}

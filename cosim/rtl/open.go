@@ -112,7 +112,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	if err != nil {
 		return nil, err
 	}
-	r.spec = build.Spec{Include: hdl.Include, Ports: machine.PortsFor(dims), Progress: opt.Progress}
+	r.spec = build.Spec{Include: hdl.Include, Ports: machine.PortsFor(dims), Progress: opt.Progress, Log: opt.Log}
 	wall, err := r.setSpec(keys, opt)
 	if err != nil {
 		return nil, err
@@ -127,7 +127,7 @@ func parse(path string, keys map[string]string, opt drivers.Options) (*request, 
 	r.cfg = bridge.Config{
 		Args: r.cfg.Args, Dims: dims, VPIDs: machine.VPIDs, DescHash: regs.DescHashValue,
 		MemoryBytes: opt.MemoryBytes, Segments: opt.Segments, Inside: r.spec.Shared, Lent: wall,
-		Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile,
+		Trace: opt.Trace, Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Log: opt.Log,
 		Plusargs: append(r.cfg.Plusargs, strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " "))...),
 	}
 	if err := r.cfg.CheckInside(); err != nil {

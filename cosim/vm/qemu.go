@@ -197,7 +197,7 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	if c.IOMMU {
 		mem.chip = chip
 	}
-	s := &server{sys: c.System, dev: c.System.Device(c.Node), node: c.Node, conn: g.wires[proxyWire].ours, chip: chip, mem: mem,
+	s := &server{sys: c.System, dev: c.System.Device(c.Node), node: c.Node, conn: g.wires[proxyWire].ours, chip: chip, mem: mem, log: c.Log,
 		space: newConfigSpace(), table: newMSIXTable(), acked: make(chan struct{}, 1)}
 	s.first = func() { res.FirstRegister = time.Since(began) }
 

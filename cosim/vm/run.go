@@ -12,7 +12,9 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/nicloop/nicloop/drivers/process"
+	"github.com/sirupsen/logrus"
 )
 
 // Config says what is booted, with which device, and what runs inside.
@@ -37,6 +39,7 @@ type Config struct {
 	Tries int
 	// Started is told of QEMU; may be nil.
 	Started func(pid int)
+	Log     *logrus.Logger // nil: the standard logger
 }
 
 // DefaultMemory is enough for the commands of nicloop.
@@ -100,7 +103,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 		if err == nil || n >= c.Tries || ctx.Err() != nil || !errors.As(err, &died) || died.begun || !errors.Is(err, ErrQEMU) {
 			return res, err
 		}
-		logged.WithError(err).Debug("booting again")
+		logs.Layer(c.Log, "vm").WithError(err).Debug("booting again")
 		if _, err := process.ResetNIC(c.System.Device(c.Node), false); err != nil {
 			return res, err
 		}

@@ -11,14 +11,13 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
-
-var logged = logrus.WithField("layer", "vm")
 
 // A server is the other end of QEMU's proxy: one NIC as a PCI device.
 type server struct {
@@ -28,6 +27,7 @@ type server struct {
 	conn *net.UnixConn
 	chip *qtest
 	mem  *guestMemory
+	log  *logrus.Logger
 
 	first func() // called at the first read of a register, once
 	mu    sync.Mutex
@@ -166,7 +166,7 @@ func (s *server) barWrite(r request) error {
 		return nil
 	}
 	if r.bytes != 8 || off%8 != 0 {
-		logged.WithFields(logrus.Fields{"bar": bar, "offset": off, "bytes": r.bytes}).Debug("a write that is no quadword is dropped")
+		logs.Layer(s.log, "vm").WithFields(logrus.Fields{"bar": bar, "offset": off, "bytes": r.bytes}).Debug("a write that is no quadword is dropped")
 		return nil
 	}
 	if err := s.mem.follow(); err != nil {

@@ -9,6 +9,7 @@ import (
 	"syscall"
 	"time"
 
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -16,10 +17,11 @@ import (
 
 // Config configures a Controller. A zero is the default.
 type Config struct {
-	Name       string        // of the service, in the log and in errors
-	Most       int           // pending connections; 256, or a quarter of the descriptors if that is less
-	PerAddress int           // of them, from one address; Most, which is right for sockets in the file system
-	Patience   time.Duration // for which accept may fail without a pause; 1 minute
+	Name       string         // of the service, in the log and in errors
+	Most       int            // pending connections; 256, or a quarter of the descriptors if that is less
+	PerAddress int            // of them, from one address; Most, which is right for sockets in the file system
+	Patience   time.Duration  // for which accept may fail without a pause; 1 minute
+	Log        *logrus.Logger // nil: the standard logger
 }
 
 // The pauses after a failed accept, as in net/http.
@@ -95,7 +97,7 @@ func (l *Controller) Serve(ctx context.Context, accept func() (net.Conn, error),
 			return fmt.Errorf("%w: %s: accepting connections has failed for %v: %w", drivers.ErrEnvironment, l.cfg.Name, l.cfg.Patience, err)
 		}
 		closed := l.evictOldest()
-		logrus.WithFields(logrus.Fields{"layer": l.cfg.Name, "error": err, "retry_in": pause, "closed_silent": closed}).Warn("accept failed")
+		logs.Layer(l.cfg.Log, l.cfg.Name).WithFields(logrus.Fields{"error": err, "retry_in": pause, "closed_silent": closed}).Warn("accept failed")
 		select {
 		case <-time.After(pause):
 		case <-ctx.Done():

@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 	"unsafe"
 
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -16,8 +17,6 @@ import (
 	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
-
-var logged = logrus.WithField("layer", "pcie")
 
 // A device is one NIC of a board.
 type device struct {
@@ -30,15 +29,16 @@ type device struct {
 	irq       *interrupts // nil: no interrupts
 	fence     atomic.Uint32
 	pacing    *pacing.Pacing
+	log       *logrus.Logger
 
 	closing sync.Mutex
 	closed  bool
 }
 
-func attach(w way, node, memoryBytes int) (*device, error) {
-	d := &device{node: node, way: w}
+func attach(w way, node int, opt drivers.Options) (*device, error) {
+	d := &device{node: node, way: w, log: opt.Log}
 	d.pacing = pacing.New(raw{d})
-	if err := d.use(memoryBytes); err != nil {
+	if err := d.use(opt.MemoryBytes); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
@@ -115,7 +115,7 @@ func (d *device) close() error {
 	if len(d.mem.bytes) > 0 && d.registers != nil {
 		// The reset stops the NIC's writes. If it fails, disabling DMA at least protects memory.
 		if _, err := process.ResetNIC(d, false); err != nil {
-			logged.WithError(err).Debug("a board is left as it is")
+			logs.Layer(d.log, "pcie").WithError(err).Debug("a board is left as it is")
 		}
 		all = errors.Join(all, d.way.command(0, commandBusMaster))
 	}

@@ -60,7 +60,7 @@ func open(_ context.Context, path string, keys map[string]string, opt drivers.Op
 			return nil, errors.Join(err, s.Close())
 		}
 		for _, p := range parts(w, nics) {
-			d, err := attach(p, len(s.nodes), opt.MemoryBytes)
+			d, err := attach(p, len(s.nodes), opt)
 			if err != nil {
 				return nil, errors.Join(err, s.Close())
 			}

@@ -12,6 +12,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -20,8 +21,6 @@ import (
 	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/suggest"
 )
-
-var logged = logrus.WithField("layer", "drivers")
 
 // A Key is a key that a URI of a scheme accepts. Value is its default, or an example.
 type Key struct {
@@ -116,7 +115,7 @@ func Open(ctx context.Context, uri string, opt drivers.Options) (drivers.System,
 	if err != nil {
 		return nil, err
 	}
-	logged.WithFields(logrus.Fields{"device": uri, "nodes": opt.Nodes, "memory_bytes": opt.MemoryBytes, "traced": opt.Trace != nil}).Debug("device opened")
+	logs.Layer(opt.Log, "drivers").WithFields(logrus.Fields{"device": uri, "nodes": opt.Nodes, "memory_bytes": opt.MemoryBytes, "traced": opt.Trace != nil}).Debug("device opened")
 	err = segment.CheckLayout(sys, opt.Segments)
 	if err == nil && opt.Needs != 0 {
 		err = drivers.Require(sys, opt.Needs)

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 )
 
@@ -80,6 +81,7 @@ func (e *LineError) Unwrap() error { return drivers.ErrPeerDied }
 // damaged requests with the same sequence number, so that the bridge repeats its answer without
 // performing the request again.
 type line struct {
+	log     *logrus.Logger
 	name    string
 	port    io.ReadWriteCloser // like tarm/serial: Read returns 0 and io.EOF if its time-out passes without a byte
 	perByte time.Duration
@@ -102,9 +104,9 @@ type line struct {
 	}
 }
 
-func newLine(name string, p io.ReadWriteCloser, baud int) *line {
+func newLine(name string, p io.ReadWriteCloser, baud int, log *logrus.Logger) *line {
 	l := &line{
-		name: name, port: p, perByte: time.Second * bitsPerByte / time.Duration(baud),
+		name: name, port: p, log: log, perByte: time.Second * bitsPerByte / time.Duration(baud),
 		frames: make(chan Frame, 4), ended: make(chan struct{}), shut: make(chan struct{}),
 	}
 	go l.read()
@@ -184,7 +186,7 @@ func (l *line) request(ctx context.Context, op Op, address uint64, words int, da
 			l.count.Lock()
 			l.count.repeats++
 			l.count.Unlock()
-			logrus.WithFields(logrus.Fields{"layer": "uart", "port": l.name, "address": fmt.Sprintf("0x%x", address), "try": try + 1}).Debug(op.String() + " sent again")
+			logs.Layer(l.log, "uart").WithFields(logrus.Fields{"port": l.name, "address": fmt.Sprintf("0x%x", address), "try": try + 1}).Debug(op.String() + " sent again")
 		}
 		if _, err := l.port.Write(l.sent); err != nil {
 			return nil, l.lost(err)

@@ -132,7 +132,7 @@ func (b *fakeBridge) answer(f *Frame) *Frame {
 
 func openFake(t *testing.T, b *fakeBridge) *System {
 	t.Helper()
-	s, err := attach(t.Context(), "uart:fake", []namedPort{{"fake", b}}, 3_000_000, len(b.memory))
+	s, err := attach(t.Context(), "uart:fake", []namedPort{{"fake", b}}, 3_000_000, len(b.memory), nil)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -199,7 +199,7 @@ func TestErrorsSayWhatIsThere(t *testing.T) {
 			t.Parallel()
 			b := newFake(1)
 			c.spoil(b)
-			_, err := attach(t.Context(), "uart:fake", []namedPort{{"fake", b}}, 3_000_000, 64)
+			_, err := attach(t.Context(), "uart:fake", []namedPort{{"fake", b}}, 3_000_000, 64, nil)
 			require.ErrorIs(t, err, c.want)
 			require.ErrorContains(t, err, c.text)
 			require.True(t, b.closed, "the port is given back")

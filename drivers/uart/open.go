@@ -15,6 +15,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
+	"github.com/sirupsen/logrus"
 	"github.com/tarm/serial"
 )
 
@@ -66,7 +67,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 		}
 		list = append(list, namedPort{name, p})
 	}
-	return attach(ctx, "uart:"+path, list, baud, memory)
+	return attach(ctx, "uart:"+path, list, baud, memory, opt.Log)
 }
 
 // number reads a key.
@@ -146,7 +147,7 @@ func closeAll(list []namedPort) error {
 }
 
 // attach finds our hardware behind every port, or closes all of them.
-func attach(ctx context.Context, uri string, ports []namedPort, baud, memory int) (*System, error) {
+func attach(ctx context.Context, uri string, ports []namedPort, baud, memory int, log *logrus.Logger) (*System, error) {
 	s := &System{info: drivers.Info{
 		URI: uri, Backend: "uart", Nodes: len(ports), VPIDs: regs.VPIDs, DescHash: regs.DescHashValue, Tool: "serial line",
 	}}
@@ -154,7 +155,7 @@ func attach(ctx context.Context, uri string, ports []namedPort, baud, memory int
 	s.cancel = cancel
 	for n, p := range ports {
 		s.nodes = append(s.nodes, &device{
-			node: n, line: newLine(p.name, p.port, baud), ctx: inner, memory: quadwords(memory), poll: pollEvery,
+			node: n, line: newLine(p.name, p.port, baud, log), ctx: inner, memory: quadwords(memory), poll: pollEvery,
 		})
 	}
 	for _, d := range s.nodes {

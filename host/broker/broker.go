@@ -9,6 +9,7 @@ import (
 	"sync"
 	"time"
 
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -19,9 +20,6 @@ import (
 	"github.com/nicloop/nicloop/drivers/usersock"
 	"github.com/nicloop/nicloop/rma"
 )
-
-// logged writes a line per client, none per frame.
-var logged = logrus.WithField("layer", "broker")
 
 // Needs is the set of capabilities that a served system must have.
 const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanFreeRun | drivers.CanLend
@@ -36,6 +34,7 @@ type Config struct {
 	// Patience limits the time in which a client must send its claim, and the time that a write to
 	// a client may block; 0: 5 seconds.
 	Patience time.Duration
+	Log      *logrus.Logger // nil: the standard logger
 
 	uid int // user to act as, in tests
 }
@@ -192,7 +191,7 @@ func (b *Broker) outlive(alive drivers.Waiter) {
 // accept serves connections until the broker ends. If accepting fails permanently, it stops the
 // broker.
 func (b *Broker) accept() {
-	err := admission.New(admission.Config{Name: "broker"}).Serve(b.ctx, b.l.Accept, b.work.Go, b.serve)
+	err := admission.New(admission.Config{Name: "broker", Log: b.cfg.Log}).Serve(b.ctx, b.l.Accept, b.work.Go, b.serve)
 	if err != nil {
 		b.end(err)
 	}
@@ -211,7 +210,7 @@ func (b *Broker) serve(g *admission.PendingConn) {
 	}
 	err := c.greet()
 	if err == nil {
-		logged.WithFields(logrus.Fields{"processes": len(c.procs), "domain": c.claim.Domain}).Debug("client has come")
+		logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"processes": len(c.procs), "domain": c.claim.Domain}).Debug("client has come")
 		err = c.listen()
 	}
 	if !wire.Gone(err) {
@@ -222,7 +221,7 @@ func (b *Broker) serve(g *admission.PendingConn) {
 	delete(b.clients, c)
 	b.mu.Unlock()
 	c.said.Wait()
-	logged.WithFields(logrus.Fields{"processes": len(c.procs), "error": err}).Debug("client has gone")
+	logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"processes": len(c.procs), "error": err}).Debug("client has gone")
 }
 
 // enter registers a client with the broker. It returns false if the broker has ended already.
@@ -240,7 +239,7 @@ func (b *Broker) enter(c *client) bool {
 func (b *Broker) fault(err error) {
 	var bus *drivers.BusError
 	if !errors.As(err, &bus) || bus.Port != "pio" {
-		logged.WithField("error", err).Warn("nobody's fault")
+		logs.Layer(b.cfg.Log, "broker").WithField("error", err).Warn("nobody's fault")
 		return
 	}
 	b.mu.Lock()

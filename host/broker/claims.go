@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -119,7 +120,7 @@ func (b *Broker) release(c *client) {
 		if b.ctx.Err() != nil { // the broker has ended, so nobody can claim them
 			return
 		}
-		logged.WithFields(logrus.Fields{"error": err}).Warn("processes of a client that is gone are still in the NIC")
+		logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"error": err}).Warn("processes of a client that is gone are still in the NIC")
 		select {
 		case <-b.ctx.Done():
 			return
