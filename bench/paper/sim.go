@@ -195,8 +195,8 @@ func (e *Env) threads(r Run) int {
 	return e.ThreadShare(r.Nodes, e.Jobs)
 }
 
-// ThreadShare is how many threads a run on so many nodes may have where there are so many runs at a time.
-// Of smaller worlds they wait for each other more than they gain.
+// ThreadShare is how many threads a run on so many nodes may have where there are so many runs at a
+// time. Of smaller worlds they wait for each other more than they gain.
 func (e *Env) ThreadShare(nodes, runs int) int {
 	if nodes < 64 {
 		return 1

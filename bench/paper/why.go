@@ -6,8 +6,8 @@ import (
 	"io"
 )
 
-// A Hypothesis is an experiment about a verdict: what is thought to be its cause is changed and nothing
-// else, and the same is judged again.
+// A Hypothesis is an experiment about a verdict: what is thought to be its cause is changed and
+// nothing else, and the same is judged again.
 type Hypothesis struct {
 	// Claim is the text of the one whose verdict it is about, or that of asks.
 	Claim string

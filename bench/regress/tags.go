@@ -2,21 +2,20 @@ package regress
 
 import "slices"
 
-// Board marks what runs on any device.
-const Board = "board"
-
 // Tags with a meaning of their own.
 const (
-	// Conform marks what every body of the NIC must do alike.
+	// Conform marks tests that every backend must pass.
 	Conform = "conform"
-	// Line marks what needs registers, send windows and mailboxes alone, at no cycle in particular: it
-	// runs over a serial line too.
+	// Board marks tests that need no control of the clock: they run on any device.
+	Board = "board"
+	// Line marks tests that need registers, send windows and mailboxes only, at no particular cycle:
+	// they also run over a serial line.
 	Line = "line"
-	// Deep marks what takes too long for everyday: it runs when it is named.
+	// Deep marks tests that take too long for every day: they run only when they are selected.
 	Deep = "deep"
 )
 
-// Everyday leaves out what is marked deep.
+// Everyday returns the tests that are not tagged Deep.
 func Everyday(list []Test) []Test {
 	return slices.DeleteFunc(slices.Clone(list), func(t Test) bool { return slices.Contains(t.Tags, Deep) })
 }

@@ -19,7 +19,8 @@ import (
 	"github.com/nicloop/nicloop/bench/suite/velo"
 )
 
-// List returns the regression list.
+// List returns the regression list: the tests of all topics, and then those that regress.Add has
+// added.
 func List() []regress.Test {
 	list := append(append([]regress.Test{}, velo.Directed()...), links.Links()...)
 	list = append(list, links.Network()...)
@@ -39,6 +40,7 @@ func List() []regress.Test {
 	list = append(list, bus.AXI()...)
 	list = append(list, board.Tests()...)
 	list = append(list, velo.FlowCorners()...)
+	list = append(list, regress.Added()...)
 	for i := range list {
 		if area, _, _ := strings.Cut(list[i].Name, "/"); slices.Contains(conformAreas(), area) {
 			list[i].Tags = append(slices.Clip(list[i].Tags), regress.Conform)

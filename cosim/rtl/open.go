@@ -211,7 +211,8 @@ func (r *request) setRandomInit(keys map[string]string) error {
 	return err
 }
 
-// setWaits sets how long the bridge waits for the simulator, and how long it spins before it sleeps.
+// setWaits sets how long the bridge waits for the simulator, and how long it spins before it
+// sleeps.
 func (r *request) setWaits(keys map[string]string) (err error) {
 	if p, ok := keys["patience"]; ok {
 		if r.cfg.Patience, err = time.ParseDuration(p); err != nil || r.cfg.Patience < time.Second {

@@ -57,6 +57,15 @@ var floors = []struct {
 	{"host/rendezvous", []string{"host/match"}},
 	{"host/threshold", []string{"host/match"}},
 	{"host/portals", nil},
+	// The runner of the regression knows no test, and a topic no other topic: only faults and board
+	// use the random messages of messages.
+	{"bench/regress", []string{"bench", "bench/coverage"}},
+	{"bench/suite/nictest", []string{"bench/regress"}},
+	{"bench/suite/faults", []string{"bench", "bench/regress", "bench/suite/messages", "bench/suite/nictest"}},
+	{"bench/suite/board", []string{"bench", "bench/regress", "bench/suite/messages"}},
+	{"bench/suite/", []string{"bench", "bench/regress", "bench/suite/nictest"}},
+	// A paper knows no other paper.
+	{"bench/paper/", []string{"bench", "bench/figure", "bench/imb", "bench/load", "bench/paper"}},
 	{"host/reuse", []string{"host/match"}},
 }
 

@@ -50,8 +50,8 @@ type Case struct {
 	Plants []func(*paper.Table)
 }
 
-// PlantAll plants the contradicting result of each claim, on the full grids and the thin ones. Cases
-// are named by the first ID of their experiment.
+// PlantAll plants the contradicting result of each claim, on the full grids and the thin ones.
+// Cases are named by the first ID of their experiment.
 func PlantAll(t *testing.T, experiments []*paper.Experiment, cases map[string]Case) {
 	for _, scale := range []paper.Scale{paper.Small, paper.Full} {
 		for _, x := range experiments {

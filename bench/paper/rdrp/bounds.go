@@ -14,8 +14,8 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// boundsOfNetworks goes beyond the paper: what a bound can reach at all, who should set it, and who else
-// gains. Its claims are ours.
+// boundsOfNetworks goes beyond the paper: what a bound can reach at all, who should set it, and who
+// else gains. Its claims are ours.
 func boundsOfNetworks() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"rdrp-bounds"}, Engine: packetEngine, Title: "Bounds on outstanding transfers: the ideal, the receiver's own, per pair, beside others",

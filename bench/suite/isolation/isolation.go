@@ -193,8 +193,8 @@ func testCommandQueue(t *regress.T) error {
 	return n.Expect(regs.ATUStatus, uint64(c.Done))
 }
 
-// dead makes the memory of two pages of node 1 take one burst and then none for 2^19 cycles, the time
-// in which the lowest rate drains a line.
+// dead makes the memory of two pages of node 1 take one burst and then none for 2^19 cycles, the
+// time in which the lowest rate drains a line.
 func dead(n *nictest.NIC, at uint64) error {
 	if err := n.Require(regs.NVMRate(0), "a write limiter"); err != nil {
 		return err
