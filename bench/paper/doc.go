@@ -1,16 +1,17 @@
-// Package paper runs the experiments of the papers that nicloop builds on and
-// judges what the papers claim.
+// Package paper runs the experiments of the papers that nicloop builds on, and judges the claims of
+// the papers. The experiments of each paper are a package below this one; package reproduce lists
+// them all.
 //
-// # What it promises
+// # Guarantees
 //
-//   - An [Experiment] measures a [Table] and judges each of its claims from that
-//     table alone: HOLDS or DIFFERS, with the paper's numbers beside ours. A claim
-//     is a shape, a ratio or a break-even point, not an absolute time.
-//   - A reason ([Env].Why) is the same with one thing changed, judged again: SHOWN if what
-//     differed holds then, REFUTED if it does not.
+//   - An [Experiment] measures a [Table] and judges each of its claims from that table alone: HOLDS
+//     or DIFFERS, with the numbers of the paper and ours. A claim is a shape, a ratio or a break-even
+//     point, not an absolute time.
+//   - A [Hypothesis] ([Env].Why) repeats an experiment with one thing changed and judges it again:
+//     SHOWN if the claim holds with the change, REFUTED if it does not.
 //   - A claim that differs is a result. An error is a run that failed.
-//   - A [Report] says on what it ran, and whether it was scaled down from the
-//     paper's size. The same [Env] gives the same report and the same files.
-//   - Runs without flow control, which overheads are relative to, have mailboxes
-//     so large that none was ever full; a run that cannot have them is an error.
+//   - A [Report] names what it ran on, and whether it was scaled down from the size of the paper. The
+//     same [Env] gives the same report and the same files.
+//   - Overheads are relative to runs without flow control, whose mailboxes are so large that none was
+//     ever full. A run that cannot have such mailboxes is an error.
 package paper

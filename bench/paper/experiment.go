@@ -160,6 +160,7 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	return rep, nil
 }
 
+// Judge judges the claims by a table. Claims about rows that the scale leaves out are omitted.
 func (x *Experiment) Judge(t *Table) (list []Verdict) {
 	for _, c := range x.Claims {
 		if v := c.verdict(t); v.Ours != "" { // this scale leaves it out

@@ -118,6 +118,7 @@ func (j *Journal) Point(key string) (*load.Point, bool) {
 	return p, ok
 }
 
+// PutPoint keeps what Point returns.
 func (j *Journal) PutPoint(key string, p *load.Point) error {
 	if j == nil {
 		return nil
@@ -142,6 +143,7 @@ func (j *Journal) Value(key string, v any) (known bool, err error) {
 	return known, err
 }
 
+// PutValue keeps what Value reads.
 func (j *Journal) PutValue(key string, v any) error {
 	if j == nil {
 		return nil
@@ -168,6 +170,7 @@ func (j *Journal) keys(e *Env, runs []Run) ([]string, error) {
 	return list, nil
 }
 
+// Key names a run by everything that its result depends on. r is a value without pointers.
 func (j *Journal) Key(e *Env, r any) (string, error) {
 	if j == nil {
 		return "", nil

@@ -7,8 +7,10 @@ import (
 	"github.com/nicloop/nicloop/bench/figure"
 )
 
+// Below is a condition for [Table.Keep]: less than a limit.
 func Below(limit float64) func(float64) bool { return func(v float64) bool { return v < limit } }
 
+// AtLeast is a condition for [Table.Keep]: a limit or more.
 func AtLeast(limit float64) func(float64) bool { return func(v float64) bool { return v >= limit } }
 
 // Curves is a figure of one column over buffer sizes, a line for each value of another.

@@ -26,6 +26,7 @@ type World struct {
 	Hops         int    // between two hosts, for devices without topology
 }
 
+// Ranks returns the number of processes.
 func (w World) Ranks() int {
 	if w.Hosts != nil {
 		return len(w.Hosts) * w.Procs

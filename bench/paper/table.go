@@ -17,15 +17,16 @@ type Table struct {
 // Add appends a row.
 func (t *Table) Add(cells ...any) {
 	if len(cells) != len(t.Columns) {
-		panic(fmt.Sprintf("reproduce: a row of %d cells, expected %d: %v", len(cells), len(t.Columns), t.Columns))
+		panic(fmt.Sprintf("paper: a row of %d cells, expected %d: %v", len(cells), len(t.Columns), t.Columns))
 	}
 	t.Rows = append(t.Rows, cells)
 }
 
+// Column returns the index of a column.
 func (t *Table) Column(name string) int {
 	i := slices.Index(t.Columns, name)
 	if i < 0 {
-		panic(fmt.Sprintf("reproduce: no column %q, expected one of %v", name, t.Columns))
+		panic(fmt.Sprintf("paper: no column %q, expected one of %v", name, t.Columns))
 	}
 	return i
 }
@@ -70,7 +71,7 @@ func (t *Table) Values(name string) []float64 {
 func (t *Table) Only(name string, conditions ...any) float64 {
 	v := t.Where(conditions...).Values(name)
 	if len(v) != 1 {
-		panic(fmt.Sprintf("reproduce: %d rows with %v, expected one", len(v), conditions))
+		panic(fmt.Sprintf("paper: %d rows with %v, expected one", len(v), conditions))
 	}
 	return v[0]
 }
@@ -98,6 +99,7 @@ func (t *Table) Points(x, y string) []figure.Point {
 	return list
 }
 
+// Number returns a cell with an int or a float64.
 func Number(cell any) float64 {
 	switch v := cell.(type) {
 	case int:
@@ -105,7 +107,7 @@ func Number(cell any) float64 {
 	case float64:
 		return v
 	}
-	panic(fmt.Sprintf("reproduce: cell %v is no number", cell))
+	panic(fmt.Sprintf("paper: cell %v is no number", cell))
 }
 
 // FormatCell is a cell as people and CSV files see it.
@@ -127,6 +129,7 @@ func (t *Table) strings() [][]string {
 	return rows
 }
 
+// Mean returns the arithmetic mean; 0 of no values.
 func Mean(list []float64) float64 {
 	if len(list) == 0 {
 		return 0

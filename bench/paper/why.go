@@ -75,7 +75,7 @@ func (x *Experiment) claimOf(text string) *Claim {
 			return &x.Claims[i]
 		}
 	}
-	panic(fmt.Sprintf("reproduce: %s claims no %q", x.IDs[0], text))
+	panic(fmt.Sprintf("paper: %s claims no %q", x.IDs[0], text))
 }
 
 func (c *Claim) verdict(t *Table) Verdict {

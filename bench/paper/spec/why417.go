@@ -41,7 +41,7 @@ func instead(name, pattern string, bytes int) func(context.Context, *paper.Env, 
 			}
 			return runApplications(e, ctx, []application{a}, settings)
 		}
-		panic("reproduce: no application " + name)
+		panic("spec: no application " + name)
 	}
 }
 

@@ -21,71 +21,71 @@ import (
 // rank, computed from what all ranks put in.
 type collective struct {
 	name string
-	call func(c *host.Comm, d *draw) ([]byte, error)
-	want func(d *draw, me int) []byte // nil: nothing is promised at this rank
+	call func(c *host.Comm, d *Draw) ([]byte, error)
+	want func(d *Draw, me int) []byte // nil: nothing is promised at this rank
 }
 
 // collectives are those of the host library, except the barrier, which moves no data.
 var collectives = []collective{
-	{"bcast", func(c *host.Comm, d *draw) ([]byte, error) {
+	{"bcast", func(c *host.Comm, d *Draw) ([]byte, error) {
 		b := d.input(c.ID(), d.n)
 		return b, c.Bcast(d.root, b)
-	}, func(d *draw, _ int) []byte { return d.input(d.root, d.n) }},
-	{"gather", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, _ int) []byte { return d.input(d.root, d.n) }},
+	{"gather", func(c *host.Comm, d *Draw) ([]byte, error) {
 		all := make([]byte, d.even().Bytes())
 		return all, c.Gather(d.root, d.input(c.ID(), d.n), all)
-	}, func(d *draw, me int) []byte { return d.atRoot(me, d.joined(d.even())) }},
-	{"gatherv", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, me int) []byte { return d.atRoot(me, d.joined(d.even())) }},
+	{"gatherv", func(c *host.Comm, d *Draw) ([]byte, error) {
 		all := make([]byte, d.uneven().Bytes())
 		return all, c.Gatherv(d.root, d.input(c.ID(), d.counts[c.ID()]), all, d.uneven())
-	}, func(d *draw, me int) []byte { return d.atRoot(me, d.joined(d.uneven())) }},
-	{"scatter", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, me int) []byte { return d.atRoot(me, d.joined(d.uneven())) }},
+	{"scatter", func(c *host.Comm, d *Draw) ([]byte, error) {
 		mine := make([]byte, d.n)
 		return mine, c.Scatter(d.root, d.atRoot(c.ID(), d.input(d.root, d.even().Bytes())), mine)
-	}, func(d *draw, me int) []byte { return d.even().Of(d.input(d.root, d.even().Bytes()), me) }},
-	{"scatterv", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, me int) []byte { return d.even().Of(d.input(d.root, d.even().Bytes()), me) }},
+	{"scatterv", func(c *host.Comm, d *Draw) ([]byte, error) {
 		mine := make([]byte, d.counts[c.ID()])
 		return mine, c.Scatterv(d.root, d.atRoot(c.ID(), d.input(d.root, d.uneven().Bytes())), mine, d.uneven())
-	}, func(d *draw, me int) []byte { return d.uneven().Of(d.input(d.root, d.uneven().Bytes()), me) }},
-	{"allgather", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, me int) []byte { return d.uneven().Of(d.input(d.root, d.uneven().Bytes()), me) }},
+	{"allgather", func(c *host.Comm, d *Draw) ([]byte, error) {
 		all := make([]byte, d.even().Bytes())
 		return all, c.Allgather(d.input(c.ID(), d.n), all)
-	}, func(d *draw, _ int) []byte { return d.joined(d.even()) }},
-	{"allgatherv", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, _ int) []byte { return d.joined(d.even()) }},
+	{"allgatherv", func(c *host.Comm, d *Draw) ([]byte, error) {
 		all := make([]byte, d.uneven().Bytes())
 		return all, c.Allgatherv(d.input(c.ID(), d.counts[c.ID()]), all, d.uneven())
-	}, func(d *draw, _ int) []byte { return d.joined(d.uneven()) }},
-	{"alltoall", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, _ int) []byte { return d.joined(d.uneven()) }},
+	{"alltoall", func(c *host.Comm, d *Draw) ([]byte, error) {
 		in := make([]byte, d.even().Bytes())
 		return in, c.Alltoall(d.input(c.ID(), len(in)), in, d.n)
-	}, func(d *draw, me int) []byte {
+	}, func(d *Draw, me int) []byte {
 		return d.column(me, func(int) host.Layout { return d.even() })
 	}},
-	{"alltoallv", func(c *host.Comm, d *draw) ([]byte, error) {
+	{"alltoallv", func(c *host.Comm, d *Draw) ([]byte, error) {
 		lo, li := d.row(c.ID()), d.into(c.ID())
 		in := make([]byte, li.Bytes())
 		return in, c.Alltoallv(d.input(c.ID(), lo.Bytes()), lo, in, li)
-	}, func(d *draw, me int) []byte { return d.column(me, d.row) }},
-	{"reduce", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, me int) []byte { return d.column(me, d.row) }},
+	{"reduce", func(c *host.Comm, d *Draw) ([]byte, error) {
 		b := d.numbers(c.ID(), d.words(d.n))
 		return b, c.Reduce(d.root, b, d.op.op)
-	}, func(d *draw, me int) []byte { return d.atRoot(me, d.reduced(d.words(d.n))) }},
-	{"allreduce", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, me int) []byte { return d.atRoot(me, d.reduced(d.words(d.n))) }},
+	{"allreduce", func(c *host.Comm, d *Draw) ([]byte, error) {
 		b := d.numbers(c.ID(), d.words(d.n))
 		return b, c.Allreduce(b, d.op.op)
-	}, func(d *draw, _ int) []byte { return d.reduced(d.words(d.n)) }},
-	{"reduce_scatter", func(c *host.Comm, d *draw) ([]byte, error) {
+	}, func(d *Draw, _ int) []byte { return d.reduced(d.words(d.n)) }},
+	{"reduce_scatter", func(c *host.Comm, d *Draw) ([]byte, error) {
 		l := d.wordLayout()
 		mine := make([]byte, len(l.Of(make([]byte, l.Bytes()), c.ID())))
 		return mine, c.ReduceScatter(d.numbers(c.ID(), l.Bytes()/8), mine, l, d.op.op)
-	}, func(d *draw, me int) []byte {
+	}, func(d *Draw, me int) []byte {
 		l := d.wordLayout()
 		return l.Of(d.reduced(l.Bytes()/8), me)
 	}},
 }
 
 // A round is one call of a collective at one rank.
-type round func(r *host.Rank, c *host.Comm, d *draw) error
+type round func(r *host.Rank, c *host.Comm, d *Draw) error
 
 // Collectives run every collective in worlds of one rank per node and of
 // several, over all protocols and paths that messages take.
@@ -108,14 +108,14 @@ func Collectives() []regress.Test {
 			Name: "collectives/" + x.name, Tags: []string{"collectives", "rma"},
 			Doc: "against a naive reference: random sizes, roots and groups, by the library's choice and by each of all algorithms",
 			Run: func(t *regress.T) error {
-				return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *draw) error { return x.check(c, d) } })
+				return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *Draw) error { return x.check(c, d) } })
 			},
 		})
 	}
 	return list
 }
 
-func (x *collective) check(c *host.Comm, d *draw) error {
+func (x *collective) check(c *host.Comm, d *Draw) error {
 	got, err := x.call(c, d)
 	if err != nil {
 		return err
@@ -136,7 +136,7 @@ func (x *collective) check(c *host.Comm, d *draw) error {
 func barriers() round {
 	var mu sync.Mutex                // ranks may run in parallel
 	came := map[int][]drivers.Time{} // by round
-	return func(r *host.Rank, c *host.Comm, d *draw) error {
+	return func(r *host.Rank, c *host.Comm, d *Draw) error {
 		r.Compute(drivers.Time(rand.New(rand.NewSource(d.seed+int64(c.ID()))).Intn(20)) * drivers.Microsecond)
 		mu.Lock()
 		if came[d.round] == nil {
@@ -191,6 +191,7 @@ func launchWorlds(t *regress.T, begin func() func(r *host.Rank) error) error {
 	return nil
 }
 
+// CollectiveWorld runs rounds on one rank: each with a group, algorithms and data drawn for it.
 func CollectiveWorld(r *host.Rank, seed int64, rounds int, once round) error {
 	for k := range rounds {
 		d := NewDraw(seed, k, r.Size())
@@ -208,8 +209,8 @@ func CollectiveWorld(r *host.Rank, seed int64, rounds int, once round) error {
 	return nil
 }
 
-// A draw is what all ranks of a round agree on: they draw it from one seed.
-type draw struct {
+// A Draw is what all ranks of a round agree on: they draw it from one seed.
+type Draw struct {
 	seed  int64
 	round int
 	ranks int
@@ -237,9 +238,11 @@ var operations = []operation{
 	}},
 }
 
-func NewDraw(seed int64, round, ranks int) *draw {
+// NewDraw draws one round. Round 0 has the ranks in the order of the world, odd rounds have an
+// algorithm for each collective.
+func NewDraw(seed int64, round, ranks int) *Draw {
 	rnd := rand.New(rand.NewSource(seed<<16 + int64(round)))
-	d := &draw{
+	d := &Draw{
 		seed: rnd.Int63(), round: round, ranks: ranks, Order: rnd.Perm(ranks), root: rnd.Intn(ranks),
 		n: CollectiveSizes()[(round+rnd.Intn(2)*5)%len(CollectiveSizes())], op: operations[rnd.Intn(len(operations))],
 	}
@@ -261,7 +264,8 @@ func NewDraw(seed int64, round, ranks int) *draw {
 	return d
 }
 
-func (d *draw) SetAlgorithms(c *host.Comm) error {
+// SetAlgorithms has a communicator use the algorithms of the round.
+func (d *Draw) SetAlgorithms(c *host.Comm) error {
 	for i, k := range host.Collectives() {
 		if err := c.SetAlgorithm(k, d.algorithms[i]); err != nil {
 			return err
@@ -271,25 +275,25 @@ func (d *draw) SetAlgorithms(c *host.Comm) error {
 }
 
 // input is what rank r puts in.
-func (d *draw) input(r, n int) []byte {
+func (d *Draw) input(r, n int) []byte {
 	b := make([]byte, n)
 	rand.New(rand.NewSource(d.seed + int64(r))).Read(b)
 	return b
 }
 
-func (d *draw) even() host.Layout   { return host.Even(d.ranks, d.n) }
-func (d *draw) uneven() host.Layout { return host.NewLayout(d.counts) }
+func (d *Draw) even() host.Layout   { return host.Even(d.ranks, d.n) }
+func (d *Draw) uneven() host.Layout { return host.NewLayout(d.counts) }
 
 // row is what rank s sends to every rank, into what rank r receives from every one.
-func (d *draw) row(s int) host.Layout {
+func (d *Draw) row(s int) host.Layout {
 	return d.layout(func(to int) int { return d.counts[(s+2*to)%d.ranks] })
 }
 
-func (d *draw) into(r int) host.Layout {
+func (d *Draw) into(r int) host.Layout {
 	return d.layout(func(from int) int { return d.counts[(from+2*r)%d.ranks] })
 }
 
-func (d *draw) layout(n func(p int) int) host.Layout {
+func (d *Draw) layout(n func(p int) int) host.Layout {
 	counts := make([]int, d.ranks)
 	for p := range counts {
 		counts[p] = n(p)
@@ -297,7 +301,7 @@ func (d *draw) layout(n func(p int) int) host.Layout {
 	return host.NewLayout(counts)
 }
 
-func (d *draw) atRoot(me int, b []byte) []byte {
+func (d *Draw) atRoot(me int, b []byte) []byte {
 	if me != d.root {
 		return nil
 	}
@@ -305,7 +309,7 @@ func (d *draw) atRoot(me int, b []byte) []byte {
 }
 
 // joined are all ranks' blocks behind each other.
-func (d *draw) joined(l host.Layout) []byte {
+func (d *Draw) joined(l host.Layout) []byte {
 	all := make([]byte, l.Bytes())
 	for r := range d.ranks {
 		block := l.Of(all, r)
@@ -315,7 +319,7 @@ func (d *draw) joined(l host.Layout) []byte {
 }
 
 // column are the blocks that all ranks send to rank me.
-func (d *draw) column(me int, row func(s int) host.Layout) (all []byte) {
+func (d *Draw) column(me int, row func(s int) host.Layout) (all []byte) {
 	all = []byte{}
 	for s := range d.ranks {
 		l := row(s)
@@ -324,14 +328,14 @@ func (d *draw) column(me int, row func(s int) host.Layout) (all []byte) {
 	return all
 }
 
-func (d *draw) words(bytes int) int { return (bytes + 7) / 8 }
+func (d *Draw) words(bytes int) int { return (bytes + 7) / 8 }
 
-func (d *draw) wordLayout() host.Layout {
+func (d *Draw) wordLayout() host.Layout {
 	return d.layout(func(p int) int { return 8 * d.words(d.counts[p]) })
 }
 
 // numbers are n elements of rank r.
-func (d *draw) numbers(r, n int) []byte {
+func (d *Draw) numbers(r, n int) []byte {
 	b := make([]byte, 0, 8*n)
 	for i := range n {
 		b = binary.LittleEndian.AppendUint64(b, d.op.one(r, i))
@@ -340,7 +344,7 @@ func (d *draw) numbers(r, n int) []byte {
 }
 
 // reduced combines the elements of all ranks, one after the other.
-func (d *draw) reduced(n int) []byte {
+func (d *Draw) reduced(n int) []byte {
 	b := make([]byte, 0, 8*n)
 	for i := range n {
 		v := d.op.one(0, i)
@@ -353,7 +357,7 @@ func (d *draw) reduced(n int) []byte {
 }
 
 // EachCollective runs all collectives one after the other and checks their results.
-func EachCollective(_ *host.Rank, c *host.Comm, d *draw) error {
+func EachCollective(_ *host.Rank, c *host.Comm, d *Draw) error {
 	for i := range collectives {
 		if err := collectives[i].check(c, d); err != nil {
 			return err

@@ -31,7 +31,7 @@ func runOne(t *testing.T, body func(*regress.T) error) regress.Outcome {
 func TestWrongCollectivesAreSeen(t *testing.T) {
 	for _, x := range collectives {
 		call := x.call
-		x.call = func(c *host.Comm, d *draw) ([]byte, error) {
+		x.call = func(c *host.Comm, d *Draw) ([]byte, error) {
 			got, err := call(c, d)
 			if len(got) > 0 {
 				got[len(got)-1] ^= 1
@@ -39,7 +39,7 @@ func TestWrongCollectivesAreSeen(t *testing.T) {
 			return got, err
 		}
 		out := runOne(t, func(t *regress.T) error {
-			return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *draw) error { return x.check(c, d) } })
+			return inWorlds(t, func() round { return func(_ *host.Rank, c *host.Comm, d *Draw) error { return x.check(c, d) } })
 		})
 		require.Equal(t, regress.Failed, out.Status, x.name)
 		require.ErrorContains(t, out.Err, x.name+" at rank")
@@ -53,7 +53,7 @@ func TestEveryNonblockingIsCompared(t *testing.T) {
 	defer func(list []beginner) { beginners = list }(beginners)
 	for _, x := range slices.Clone(beginners) {
 		begin := x.begin
-		x.begin = func(c *host.Comm, d *draw) ([]byte, *host.Request, error) {
+		x.begin = func(c *host.Comm, d *Draw) ([]byte, *host.Request, error) {
 			got, q, err := begin(c, d)
 			if len(got) > 0 {
 				got = append(slices.Clone(got[:len(got)-1]), got[len(got)-1]^1) // it is never written
@@ -72,7 +72,7 @@ func TestALeakyBarrierIsSeen(t *testing.T) {
 	out := runOne(t, func(t *regress.T) error {
 		return inWorlds(t, func() round {
 			check := barriers()
-			return func(r *host.Rank, c *host.Comm, d *draw) error {
+			return func(r *host.Rank, c *host.Comm, d *Draw) error {
 				if c.Size() < 3 || c.ID() > 1 {
 					return check(r, c, d)
 				}

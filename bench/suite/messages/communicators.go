@@ -74,7 +74,7 @@ func splitRound(r *host.Rank, seed int64, k int, once round) error {
 
 // checkAll is all collectives one after the other, with a message in between that goes round the
 // communicator.
-func checkAll(r *host.Rank, c *host.Comm, d *draw) error {
+func checkAll(r *host.Rank, c *host.Comm, d *Draw) error {
 	for i := range collectives {
 		if err := collectives[i].check(c, d); err != nil {
 			return err

@@ -76,8 +76,8 @@ func rounds(seed int64, r *host.Rank, longest int, again bool) error {
 	return nil
 }
 
-// traffic is what one rank sends and receives; all ranks draw it from one seed.
-type traffic struct {
+// Traffic is what one rank sends and receives; all ranks draw it from one seed.
+type Traffic struct {
 	r        *host.Rank
 	out, in  []letter
 	patterns []host.Status // of the receives, in the order of posting; Bytes unused
@@ -93,9 +93,11 @@ type letter struct {
 
 const tagsInUse = 3
 
-func NewTraffic(seed int64, r *host.Rank, longest int) *traffic {
+// NewTraffic draws random messages between the ranks of a world, of up to longest bytes. Every rank
+// draws the same ones from the same seed.
+func NewTraffic(seed int64, r *host.Rank, longest int) *Traffic {
 	rnd := rand.New(rand.NewSource(seed))
-	t := &traffic{r: r, early: rnd.Intn(2) == 0}
+	t := &Traffic{r: r, early: rnd.Intn(2) == 0}
 	pair := map[[2]int]int{}
 	for range 20 * r.Size() {
 		l := letter{from: rnd.Intn(r.Size()), to: rnd.Intn(r.Size()), tag: rnd.Intn(tagsInUse), length: 8 + rnd.Intn(longest-7)}
@@ -120,7 +122,7 @@ func NewTraffic(seed int64, r *host.Rank, longest int) *traffic {
 // letter of another: wildcards for all letters of a tag, of a source, or for all;
 // or, mixed with named receives, fewer of these than there are letters for them
 // whatever the wildcards take, and the rest afterwards.
-func (t *traffic) draw(rnd *rand.Rand) {
+func (t *Traffic) draw(rnd *rand.Rand) {
 	mode := rnd.Intn(4)
 	if mode == 3 {
 		t.drawMixed(rnd)
@@ -145,7 +147,7 @@ func (t *traffic) draw(rnd *rand.Rand) {
 	t.first = len(t.patterns)
 }
 
-func (t *traffic) drawMixed(rnd *rand.Rand) {
+func (t *Traffic) drawMixed(rnd *rand.Rand) {
 	letters := make([][tagsInUse]int, t.r.Size())
 	var perTag [tagsInUse]int
 	for _, l := range t.in {
@@ -170,7 +172,8 @@ func (t *traffic) drawMixed(rnd *rand.Rand) {
 	}
 }
 
-func (t *traffic) Run() error {
+// Run sends and receives the messages of the rank, and compares what it received.
+func (t *Traffic) Run() error {
 	var first []*mail
 	var err error
 	if t.early {
@@ -211,7 +214,7 @@ type mail struct {
 	buf []byte
 }
 
-func (t *traffic) post(patterns []host.Status) (list []*mail, err error) {
+func (t *Traffic) post(patterns []host.Status) (list []*mail, err error) {
 	for _, p := range patterns {
 		m := &mail{}
 		if m.buf, err = t.r.Alloc(8192); err != nil {
@@ -226,7 +229,7 @@ func (t *traffic) post(patterns []host.Status) (list []*mail, err error) {
 }
 
 // takeBuffers has sends use some buffers of DMA memory whenever they are free.
-func (t *traffic) takeBuffers(longest int) (err error) {
+func (t *Traffic) takeBuffers(longest int) (err error) {
 	for i := range t.again {
 		if t.again[i], err = t.r.Alloc(longest); err != nil {
 			return err
@@ -235,7 +238,7 @@ func (t *traffic) takeBuffers(longest int) (err error) {
 	return nil
 }
 
-func (t *traffic) send() (list []*host.Request, err error) {
+func (t *Traffic) send() (list []*host.Request, err error) {
 	var last [len(t.again)]*host.Request // from each of the buffers
 	for i, l := range t.out {
 		buf := make([]byte, l.length) // outside DMA memory: the copying path
@@ -257,7 +260,7 @@ func (t *traffic) send() (list []*host.Request, err error) {
 	return list, nil
 }
 
-func (t *traffic) collect(got []letter, list []*mail) ([]letter, error) {
+func (t *Traffic) collect(got []letter, list []*mail) ([]letter, error) {
 	for _, m := range list {
 		st, err := t.r.Wait(m.q)
 		if err != nil {
@@ -279,7 +282,7 @@ func stamp(b []byte, l letter) {
 }
 
 // open checks that a received letter is one that was sent here, unchanged.
-func (t *traffic) open(st host.Status, buf []byte) (letter, error) {
+func (t *Traffic) open(st host.Status, buf []byte) (letter, error) {
 	k := int(binary.LittleEndian.Uint64(buf))
 	for i := range t.in {
 		l := t.in[i]
@@ -300,7 +303,7 @@ func (t *traffic) open(st host.Status, buf []byte) (letter, error) {
 
 // checkOrder: of two letters of one sender that an earlier receive could both
 // have taken, it must have taken the one sent first.
-func (t *traffic) checkOrder(got []letter) error {
+func (t *Traffic) checkOrder(got []letter) error {
 	for i, early := range got {
 		p := t.patterns[i]
 		for _, late := range got[i+1:] {
