@@ -71,6 +71,13 @@ func TestFloors(t *testing.T) {
 		{"host/rendezvous/explore", "host/rendezvous", true},
 		{"host/match", "host", false},
 		{"mailbox/modelcheck", "mailbox", false},
+		{"bench/regress", "bench/suite", false},
+		{"bench/suite", "bench/suite/velo", true},
+		{"bench/suite/velo", "bench/suite/rma", false},
+		{"bench/suite/faults", "bench/suite/messages", true},
+		{"bench/suite/nictest", "bench/suite/velo", false},
+		{"bench/paper/spec", "bench/paper/fc", false},
+		{"bench/reproduce", "bench/paper/fc", true},
 	} {
 		err := check([]pkg{{ImportPath: module + tc.from, Imports: []string{module + tc.to}}})
 		require.Equal(t, tc.ok, err == nil, "%s imports %s: %v", tc.from, tc.to, err)
