@@ -103,7 +103,7 @@ func (s adaptSample) buffers() float64 {
 
 // adaptSweep performs runs, several at a time, and shows how far they are together. Those that the
 // journal has are not performed again.
-func adaptSweep(e *paper.Env, ctx context.Context, runs []adaptRun) ([]adaptSample, error) {
+func adaptSweep(ctx context.Context, e *paper.Env, runs []adaptRun) ([]adaptSample, error) {
 	var mu sync.Mutex
 	shares := make([]float64, len(runs))
 	tell := func(i int, share float64) {

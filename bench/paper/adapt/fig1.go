@@ -128,7 +128,7 @@ func measureAdapt1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 			runs[i].World = paper.World{Nodes: 4, Procs: 1}
 		}
 	}
-	samples, err := adaptSweep(e, ctx, runs)
+	samples, err := adaptSweep(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}

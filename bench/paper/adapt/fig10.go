@@ -88,7 +88,7 @@ func measureAdapt10(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		runs = append(runs, r)
 	}
 	runs = append(runs, short)
-	samples, err := adaptSweep(e, ctx, runs)
+	samples, err := adaptSweep(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}

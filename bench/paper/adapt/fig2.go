@@ -70,7 +70,7 @@ func measureAdapt2(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		e.Plan(len(points), 0, 0)
 	}
 	err := e.Each(ctx, len(points), func(ctx context.Context, i int) (err error) {
-		rates[i], buffered[i], err = messageRate(e, ctx, w, points[i].threshold, points[i].bytes)
+		rates[i], buffered[i], err = messageRate(ctx, e, w, points[i].threshold, points[i].bytes)
 		return err
 	})
 	e.RunCount += len(points)
@@ -83,7 +83,7 @@ func measureAdapt2(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 // messageRate has each rank of one node send windows of messages to one of the other, which answers
 // each window. It gives their number in a millisecond, and how many of a hundred went through
 // buffers of the threshold.
-func messageRate(e *paper.Env, ctx context.Context, w paper.World, threshold, n int) (rate, buffered float64, err error) {
+func messageRate(ctx context.Context, e *paper.Env, w paper.World, threshold, n int) (rate, buffered float64, err error) {
 	c := e.BaseConfig(w, "")
 	c.Sizes = []int{max(between2, n)}
 	if threshold > host.EagerMax {

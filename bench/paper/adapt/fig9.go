@@ -93,7 +93,7 @@ func measureAdapt9(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 			}
 		}
 	}
-	samples, err := adaptSweep(e, ctx, runs)
+	samples, err := adaptSweep(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}

@@ -23,7 +23,7 @@ func TestJournalOfValues(t *testing.T) {
 		e := &paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Jobs: 1, Journal: j, Plan: func(left, known int, _ float64) {
 			require.Equal(t, []int{2 - had, had}, []int{left, known})
 		}}
-		got, err := adaptSweep(e, context.Background(), runs)
+		got, err := adaptSweep(context.Background(), e, runs)
 		require.NoError(t, err)
 		if had == 0 {
 			first = got

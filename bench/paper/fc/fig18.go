@@ -45,16 +45,16 @@ const eighthLocal = "an eighth local: similar"
 
 func eighth18(change func(*paper.Run)) func(context.Context, *paper.Env, *paper.Table) (*paper.Table, error) {
 	return func(ctx context.Context, e *paper.Env, _ *paper.Table) (*paper.Table, error) {
-		return localAlltoalls(e, ctx, []int{8}, change)
+		return localAlltoalls(ctx, e, []int{8}, change)
 	}
 }
 
 func measureFig18(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	return localAlltoalls(e, ctx, []int{2, 4, 8, 16}, func(*paper.Run) {})
+	return localAlltoalls(ctx, e, []int{2, 4, 8, 16}, func(*paper.Run) {})
 }
 
 // localAlltoalls runs on so many nodes each, with what change changes.
-func localAlltoalls(e *paper.Env, ctx context.Context, nodes []int, change func(*paper.Run)) (*paper.Table, error) {
+func localAlltoalls(ctx context.Context, e *paper.Env, nodes []int, change func(*paper.Run)) (*paper.Table, error) {
 	t := &paper.Table{Columns: []string{"nodes", "processes", "local (%)", "flow control", "slots", "time (µs)", "overhead (%)", "delayed (%)"}}
 	var runs []paper.Run
 	for _, nodes := range nodes {

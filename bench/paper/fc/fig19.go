@@ -61,7 +61,7 @@ const awakens = "the barrier between phases awakens idle ranks: the upper half g
 // meeting has ranks meet otherwise between phases.
 func meeting(meet func(e *paper.Env, r *host.Rank) error) func(context.Context, *paper.Env, *paper.Table) (*paper.Table, error) {
 	return func(ctx context.Context, e *paper.Env, _ *paper.Table) (*paper.Table, error) {
-		return phased(e, ctx, meet)
+		return phased(ctx, e, meet)
 	}
 }
 
@@ -76,11 +76,11 @@ func fig19Groups() []string {
 }
 
 func measureFig19(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	return phased(e, ctx, func(_ *paper.Env, r *host.Rank) error { return r.Barrier() })
+	return phased(ctx, e, func(_ *paper.Env, r *host.Rank) error { return r.Barrier() })
 }
 
 // phased goes through the phases; between two of them ranks meet.
-func phased(e *paper.Env, ctx context.Context, meet func(e *paper.Env, r *host.Rank) error) (*paper.Table, error) {
+func phased(ctx context.Context, e *paper.Env, meet func(e *paper.Env, r *host.Rank) error) (*paper.Table, error) {
 	t := &paper.Table{Columns: []string{"operation", "phase", "active", "ranks", "credits (mean)", "least", "most"}}
 	w := e.Use(cluster1024()[e.Scale])
 	c := e.BaseConfig(w, "")

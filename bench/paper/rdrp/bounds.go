@@ -164,10 +164,10 @@ func drawings(e *paper.Env) int {
 func measureBounds(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	list, n := boundTrials(), drawings(e)
 	points := make([]*load.Point, len(list)*n)
-	err := measurePoints(e, ctx, points, func(ctx context.Context, i int) (*load.Point, error) {
+	err := measurePoints(ctx, e, points, func(ctx context.Context, i int) (*load.Point, error) {
 		x := list[i/n]
 		key := fmt.Sprintf("bounds, %s, %s, seed %d, drawing %d, %+v, %+v", packetEngine, e.Scale, e.Seed, i%n, x, rdrpRule())
-		return known(e, ctx, key, rdrpRule(), func() (packets.Config, error) { return trialConfig(e, x, i%n) })
+		return known(ctx, e, key, rdrpRule(), func() (packets.Config, error) { return trialConfig(e, x, i%n) })
 	})
 	if err != nil {
 		return nil, err

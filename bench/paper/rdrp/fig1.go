@@ -47,7 +47,7 @@ func measureRDRP1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return transfers(e, ctx, d, rdrp1(e, d.Nodes()))
+	return transfers(ctx, e, d, rdrp1(e, d.Nodes()))
 }
 
 // rdrp1 are the points among so many nodes.

@@ -43,7 +43,7 @@ func measureRDRP4(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return transfers(e, ctx, d, rdrp4(e, d.Nodes()))
+	return transfers(ctx, e, d, rdrp4(e, d.Nodes()))
 }
 
 func rdrp4(e *paper.Env, nodes int) (points []transfer) {

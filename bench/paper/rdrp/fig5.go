@@ -62,7 +62,7 @@ func measureRDRP5(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	return transfers(e, ctx, d, rdrp5(e, d.Nodes()))
+	return transfers(ctx, e, d, rdrp5(e, d.Nodes()))
 }
 
 // Acknowledgements that ride on packets wait where these do: behind what is on its way to slow
@@ -91,7 +91,7 @@ func measureAcksApart(ctx context.Context, e *paper.Env, _ *paper.Table) (*paper
 			points[i].acks = 30
 		}
 	}
-	return transfers(e, ctx, d, points)
+	return transfers(ctx, e, d, points)
 }
 
 func rdrp5(e *paper.Env, nodes int) (points []transfer) {

@@ -86,7 +86,7 @@ func ecnOf(name string) *congestion.ECN {
 }
 
 // measurePoints has each of a list measured, some at a time.
-func measurePoints(e *paper.Env, ctx context.Context, points []*load.Point, measure func(ctx context.Context, i int) (*load.Point, error)) error {
+func measurePoints(ctx context.Context, e *paper.Env, points []*load.Point, measure func(ctx context.Context, i int) (*load.Point, error)) error {
 	if e.Plan != nil {
 		e.Plan(len(points), 0, 0)
 	}
@@ -110,7 +110,7 @@ func measurePoints(e *paper.Env, ctx context.Context, points []*load.Point, meas
 }
 
 // known is what the journal has under a key, or what is measured then.
-func known(e *paper.Env, ctx context.Context, key string, rule load.Rule, config func() (packets.Config, error)) (*load.Point, error) {
+func known(ctx context.Context, e *paper.Env, key string, rule load.Rule, config func() (packets.Config, error)) (*load.Point, error) {
 	if p, known := e.Journal.Point(key); known {
 		return p, nil
 	}
@@ -127,13 +127,13 @@ func known(e *paper.Env, ctx context.Context, key string, rule load.Rule, config
 }
 
 // transfers measures points under several permutations, and adds a row for each.
-func transfers(e *paper.Env, ctx context.Context, t topology.Dragonfly, list []transfer) (*paper.Table, error) {
+func transfers(ctx context.Context, e *paper.Env, t topology.Dragonfly, list []transfer) (*paper.Table, error) {
 	n := permutations(e)
 	points := make([]*load.Point, len(list)*n)
-	err := measurePoints(e, ctx, points, func(ctx context.Context, i int) (*load.Point, error) {
+	err := measurePoints(ctx, e, points, func(ctx context.Context, i int) (*load.Point, error) {
 		x := list[i/n]
 		key := fmt.Sprintf("%s, seed %d, permutation %d, %v, %+v, %+v", packetEngine, e.Seed, i%n, t, x, x.rule())
-		return known(e, ctx, key, x.rule(), func() (packets.Config, error) { return simulation(e, t, x, i%n) })
+		return known(ctx, e, key, x.rule(), func() (packets.Config, error) { return simulation(e, t, x, i%n) })
 	})
 	if err != nil {
 		return nil, err

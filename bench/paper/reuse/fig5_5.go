@@ -81,7 +81,7 @@ func measureReuse5(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 			}
 		}
 	}
-	s, err := measureReuse(e, ctx, runs)
+	s, err := measureReuse(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}

@@ -119,7 +119,7 @@ func measureReuse7(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 			}
 		}
 	}
-	s, err := measureReuse(e, ctx, runs)
+	s, err := measureReuse(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}

@@ -108,7 +108,7 @@ func reuse9Lines() []reuse9 {
 }
 
 func measureReuse9(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	return fromRoots(e, ctx, reuse9Lines(), reuseSizes(e))
+	return fromRoots(ctx, e, reuse9Lines(), reuseSizes(e))
 }
 
 // run is a line's, for messages of n bytes.
@@ -124,7 +124,7 @@ func (l reuse9) run(mode host.ReuseMode, n, times int) reuseRun {
 	}
 }
 
-func fromRoots(e *paper.Env, ctx context.Context, lines []reuse9, sizes []int) (*paper.Table, error) {
+func fromRoots(ctx context.Context, e *paper.Env, lines []reuse9, sizes []int) (*paper.Table, error) {
 	t := &paper.Table{Columns: reuse9Columns()}
 	times := e.Repeats(30, 300, 3000)
 	var runs []reuseRun
@@ -133,7 +133,7 @@ func fromRoots(e *paper.Env, ctx context.Context, lines []reuse9, sizes []int) (
 			runs = append(runs, l.run(host.ReuseCopy, n, times), l.run(host.ReuseAdapt, n, times))
 		}
 	}
-	s, err := measureReuse(e, ctx, runs)
+	s, err := measureReuse(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}

@@ -39,7 +39,7 @@ type reuseSample struct {
 }
 
 // measureReuse performs runs, as many at a time as there are jobs.
-func measureReuse(e *paper.Env, ctx context.Context, runs []reuseRun) ([]reuseSample, error) {
+func measureReuse(ctx context.Context, e *paper.Env, runs []reuseRun) ([]reuseSample, error) {
 	if e.Plan != nil {
 		e.Plan(len(runs), 0, 0)
 	}
@@ -49,7 +49,7 @@ func measureReuse(e *paper.Env, ctx context.Context, runs []reuseRun) ([]reuseSa
 	samples := make([]reuseSample, len(runs))
 	done := make(chan struct{}, len(runs))
 	err := e.Each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
-		samples[i], err = reuseOnce(e, ctx, runs[i])
+		samples[i], err = reuseOnce(ctx, e, runs[i])
 		done <- struct{}{}
 		if e.Step != nil {
 			e.Step(len(done), len(runs))
@@ -63,7 +63,7 @@ func measureReuse(e *paper.Env, ctx context.Context, runs []reuseRun) ([]reuseSa
 	return samples, err
 }
 
-func reuseOnce(e *paper.Env, ctx context.Context, run reuseRun) (s reuseSample, err error) {
+func reuseOnce(ctx context.Context, e *paper.Env, run reuseRun) (s reuseSample, err error) {
 	c := e.BaseConfig(run.World, "")
 	c.Local, c.Sizes = run.local, []int{run.arena + 2*reuseLongest}
 	c.Reuse = host.Reuse{Mode: run.mode, Endless: run.endless}

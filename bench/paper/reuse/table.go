@@ -83,7 +83,7 @@ func measureReuseTable(ctx context.Context, e *paper.Env) (*paper.Table, error) 
 			runs = append(runs, tableRun(host.ReuseAdapt, share, table == endlessTable))
 		}
 	}
-	s, err := measureReuse(e, ctx, runs)
+	s, err := measureReuse(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}

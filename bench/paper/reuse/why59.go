@@ -40,7 +40,7 @@ const (
 // lines9 measures lines anew, and what they are compared with, at one size.
 func lines9(n int, list ...reuse9) func(context.Context, *paper.Env, *paper.Table) (*paper.Table, error) {
 	return func(ctx context.Context, e *paper.Env, _ *paper.Table) (*paper.Table, error) {
-		return fromRoots(e, ctx, append([]reuse9{{what: ofPingpong, world: reusePair()}}, list...), []int{n})
+		return fromRoots(ctx, e, append([]reuse9{{what: ofPingpong, world: reusePair()}}, list...), []int{n})
 	}
 }
 

@@ -36,7 +36,7 @@ type appRun struct {
 
 // apps performs patterns on a world, as many at a time as there are jobs, and gives their rows in
 // that order.
-func apps(e *paper.Env, ctx context.Context, w paper.World, runs []appRun) ([]bench.Row, error) {
+func apps(ctx context.Context, e *paper.Env, w paper.World, runs []appRun) ([]bench.Row, error) {
 	e.Use(w)
 	rows := make([]bench.Row, len(runs))
 	var mu sync.Mutex

@@ -81,7 +81,7 @@ func measureSpec416(ctx context.Context, e *paper.Env, change func(*bench.Config
 		r.pattern = model
 		alone = append(alone, r)
 	}
-	whole, err := apps(e, ctx, w, alone)
+	whole, err := apps(ctx, e, w, alone)
 	if err != nil {
 		return nil, err
 	}
@@ -96,7 +96,7 @@ func measureSpec416(ctx context.Context, e *paper.Env, change func(*bench.Config
 			}
 		}
 	}
-	rows, err := apps(e, ctx, w, runs)
+	rows, err := apps(ctx, e, w, runs)
 	if err != nil {
 		return nil, err
 	}

@@ -102,11 +102,11 @@ func settings(e *paper.Env) []setting {
 }
 
 func measureSpec417(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	return runApplications(e, ctx, applications(), settings(e))
+	return runApplications(ctx, e, applications(), settings(e))
 }
 
 // runApplications runs some of them in some settings.
-func runApplications(e *paper.Env, ctx context.Context, list []application, settings []setting) (*paper.Table, error) {
+func runApplications(ctx context.Context, e *paper.Env, list []application, settings []setting) (*paper.Table, error) {
 	t := &paper.Table{Columns: spec417Columns()}
 	var runs []appRun
 	each := func(f func(a application, s setting, speculate string)) {
@@ -127,7 +127,7 @@ func runApplications(e *paper.Env, ctx context.Context, list []application, sett
 			runs = append(runs, r)
 		}
 	})
-	rows, err := apps(e, ctx, paper.World{Nodes: 4, Procs: 1}, runs)
+	rows, err := apps(ctx, e, paper.World{Nodes: 4, Procs: 1}, runs)
 	if err != nil {
 		return nil, err
 	}

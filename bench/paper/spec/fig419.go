@@ -93,11 +93,11 @@ func measureSpec419(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 			t.Add(ofLatency, of, r.Bytes, speculate, micros(r.Latency), -shorter(before[r.Bytes], r.Latency))
 		}
 	}
-	return t, addExtraData(e, ctx, t)
+	return t, addExtraData(ctx, e, t)
 }
 
 // addExtraData adds what applications send besides.
-func addExtraData(e *paper.Env, ctx context.Context, t *paper.Table) error {
+func addExtraData(ctx context.Context, e *paper.Env, t *paper.Table) error {
 	var runs []appRun
 	var names []string
 	for _, a := range applications() {
@@ -110,7 +110,7 @@ func addExtraData(e *paper.Env, ctx context.Context, t *paper.Table) error {
 			runs = append(runs, r)
 		}
 	}
-	rows, err := apps(e, ctx, paper.World{Nodes: 4, Procs: 1}, runs)
+	rows, err := apps(ctx, e, paper.World{Nodes: 4, Procs: 1}, runs)
 	if err != nil {
 		return err
 	}

@@ -39,7 +39,7 @@ func instead(name, pattern string, bytes int) func(context.Context, *paper.Env, 
 			if name != "bt" { // whose claim alone looks at all of them
 				settings = settings[:1]
 			}
-			return runApplications(e, ctx, []application{a}, settings)
+			return runApplications(ctx, e, []application{a}, settings)
 		}
 		panic("spec: no application " + name)
 	}
@@ -59,7 +59,7 @@ func btWaits() *paper.Claim {
 // besideSend gives what btWaits is judged by: a pattern as BT, and BT whose sends of faces block.
 func besideSend(pattern string) func(context.Context, *paper.Env) (*paper.Table, error) {
 	return func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-		return runApplications(e, ctx, []application{{"bt", pattern, 128 << 10, 40}, {"bt-send", "bt-send", 128 << 10, 40}}, settings(e)[:1])
+		return runApplications(ctx, e, []application{{"bt", pattern, 128 << 10, 40}, {"bt-send", "bt-send", 128 << 10, 40}}, settings(e)[:1])
 	}
 }
 
