@@ -6,6 +6,8 @@ import (
 	"strings"
 	"testing"
 
+	_ "github.com/nicloop/nicloop/cosim/ideal"
+	_ "github.com/nicloop/nicloop/cosim/model"
 	"github.com/nicloop/nicloop/velo"
 	"github.com/stretchr/testify/require"
 )

@@ -91,8 +91,8 @@ func strangers() []stranger {
 			return n.PostAs(from, d, w1(from, to), w2(from, to))
 		}
 	}
-	mine := func(from, _ uint8) uint64 { return nictest.NlaOf(from, 64) }
-	theirs := func(_, to uint8) uint64 { return nictest.NlaOf(to, 64) }
+	mine := func(from, _ uint8) uint64 { return nictest.NLAOf(from, 64) }
+	theirs := func(_, to uint8) uint64 { return nictest.NLAOf(to, 64) }
 	word := func(_, _ uint8) uint64 { return 0xffffffff_00000001 }
 	return []stranger{
 		{"a send", regs.PacketTypeVELO, 0, func(n *nictest.NIC, from uint8, toNode uint16, to uint8) error {

@@ -206,7 +206,7 @@ func (s *resident) act(l *lives) error {
 	binary.LittleEndian.PutUint64(mail[:], word)
 	other.notis++
 	s.sent++
-	return errors.Join(s.n.PostAs(steadyVPID, d, word, nictest.NlaOf(steadyVPID, 8*uint64(quad))),
+	return errors.Join(s.n.PostAs(steadyVPID, d, word, nictest.NLAOf(steadyVPID, 8*uint64(quad))),
 		s.n.Send(regs.PioFields{SrcVPID: steadyVPID, DstNode: uint8(s.peer), DstVPID: steadyVPID}, mail[:]))
 }
 
@@ -259,7 +259,7 @@ func (m *mortal) act(l *lives) error {
 		return m.n.Send(regs.PioFields{SrcVPID: m.vpid, DstNode: uint8(node), DstVPID: to}, mail[:])
 	}
 	d := regs.RMADescFields{DstNode: node, DstVPID: to, NotiRequester: r.Intn(4) == 0, NotiResponder: r.Intn(4) == 0, NotiCompleter: r.Intn(2) == 0, BytesMinus1: 7}
-	w1, w2 := word, nictest.NlaOf(to, 8*uint64(r.Intn(quads)))
+	w1, w2 := word, nictest.NLAOf(to, 8*uint64(r.Intn(quads)))
 	switch r.Intn(5) {
 	case 0:
 		d.Command = regs.RMACommandImmPut
@@ -269,10 +269,10 @@ func (m *mortal) act(l *lives) error {
 		d.Command, w1 = regs.RMACommandFCAA, 0 // adds nothing
 	case 3:
 		d.Command, d.BytesMinus1 = regs.RMACommandPut, uint32(8*(1+r.Intn(quads/2))-1)
-		w1, w2 = nictest.NlaOf(m.vpid, 0), nictest.NlaOf(to, 8*uint64(r.Intn(quads/2)))
+		w1, w2 = nictest.NLAOf(m.vpid, 0), nictest.NLAOf(to, 8*uint64(r.Intn(quads/2)))
 	case 4:
 		d.Command, d.BytesMinus1 = regs.RMACommandGet, uint32(8*(1+r.Intn(quads/2))-1)
-		w1, w2 = nictest.NlaOf(to, 0), nictest.NlaOf(m.vpid, 8*uint64(r.Intn(quads/2)))
+		w1, w2 = nictest.NLAOf(to, 0), nictest.NLAOf(m.vpid, 8*uint64(r.Intn(quads/2)))
 	}
 	return m.n.PostAs(m.vpid, d, w1, w2)
 }

@@ -50,7 +50,7 @@ func testNewOwner(t *regress.T) error {
 	for i := range uint64(4) {
 		d := regs.RMADescFields{Command: regs.RMACommandPut, DstVPID: v, BytesMinus1: 1<<10 - 1, NotiRequester: true}
 		n.Page(v)[i] = 0xbad & 0xff
-		if err := n.PostAs(v, d, nictest.NlaOf(v, 0), nictest.NlaOf(v, 1<<10*(i&1)+1<<11)); err != nil {
+		if err := n.PostAs(v, d, nictest.NLAOf(v, 0), nictest.NLAOf(v, 1<<10*(i&1)+1<<11)); err != nil {
 			return err
 		}
 	}
@@ -78,7 +78,7 @@ func testNewOwner(t *regress.T) error {
 		return err
 	}
 	d := regs.RMADescFields{Command: regs.RMACommandImmPut, DstVPID: v, BytesMinus1: 7, NotiCompleter: true}
-	if err := errors.Join(n.PostAs(v, d, 77, nictest.NlaOf(v, 8)), nictest.Settle(n.Sys)); err != nil {
+	if err := errors.Join(n.PostAs(v, d, 77, nictest.NLAOf(v, 8)), nictest.Settle(n.Sys)); err != nil {
 		return err
 	}
 	noti, err := n.LastNotification(v, 1)
@@ -108,7 +108,7 @@ func testLateAnswer(t *regress.T) error {
 		if i == 4 {
 			d.Command = regs.RMACommandFCAA
 		}
-		if err := from.PostAs(v, d, nictest.NlaOf(v, 0), nictest.NlaOf(v, 64*i)); err != nil {
+		if err := from.PostAs(v, d, nictest.NLAOf(v, 0), nictest.NLAOf(v, 64*i)); err != nil {
 			return err
 		}
 	}

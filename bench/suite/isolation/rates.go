@@ -155,7 +155,7 @@ func (r *rateRun) mail(int) error {
 
 func (r *rateRun) post(d regs.RMADescFields) error {
 	d.DstVPID = rateBad
-	return r.nics[0].PostAs(rateBad, d, nictest.NlaOf(rateBad, 0), nictest.NlaOf(rateBad, 0))
+	return r.nics[0].PostAs(rateBad, d, nictest.NLAOf(rateBad, 0), nictest.NLAOf(rateBad, 0))
 }
 
 func (r *rateRun) tell(int) error {
@@ -266,7 +266,7 @@ func (r *rateRun) run(m *misbehaviour, slots int, step func(*rateRun) []nictest.
 	start := r.nics[0].Sys.Now()
 	put := regs.RMADescFields{Command: regs.RMACommandPut, DstNode: 1, DstVPID: rateGood, BytesMinus1: 511, NotiCompleter: true}
 	for i := range rateRounds {
-		if err := errors.Join(r.nics[0].PostAs(rateGood, put, nictest.NlaOf(rateGood, 0), nictest.NlaOf(rateGood, 1024)), m.post(r, i),
+		if err := errors.Join(r.nics[0].PostAs(rateGood, put, nictest.NLAOf(rateGood, 0), nictest.NLAOf(rateGood, 1024)), m.post(r, i),
 			r.nics[0].Send(regs.PioFields{SrcVPID: rateGood, DstNode: 1, DstVPID: rateGood}, make([]byte, 56))); err != nil {
 			return 0, err
 		}

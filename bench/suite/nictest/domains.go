@@ -48,8 +48,8 @@ func (n *NIC) LastNotification(vpid uint8, number int) (regs.RMANotiFields, erro
 	return got, n.Expect(regs.NotiWP(vpid), uint64(number))
 }
 
-// NlaOf is an address in a process's page.
-func NlaOf(vpid uint8, off uint64) uint64 {
+// NLAOf is an address in a process's page.
+func NLAOf(vpid uint8, off uint64) uint64 {
 	return uint64(regs.NLAFields{Table: vpid, Offset: off}.Pack())
 }
 
