@@ -193,7 +193,7 @@ func namesTests(t *testing.T, text string, words []string) {
 	for i, word := range words {
 		switch {
 		case strings.HasPrefix(word, "./"):
-			files, err := filepath.Glob("../../" + word + "/*_test.go")
+			files, err := filepath.Glob("../../" + strings.TrimSuffix(word, "/...") + "/*_test.go")
 			require.NoError(t, err)
 			require.NotEmpty(t, files, text)
 			for _, file := range files {
