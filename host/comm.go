@@ -31,11 +31,12 @@ type Comm struct {
 // The header of a message has 16 bits for its context. Contexts of communicators are allocated in
 // pairs.
 const (
-	contextWorld = 0
-	contextInner = 1 // collectives of the world and of groups
-	contextFirst = 2
-	contextFreed = math.MaxUint16 - 1
-	contextNone  = math.MaxUint16
+	contextWorld   = 0
+	contextInner   = 1 // collectives of the world and of groups
+	contextFirst   = 2
+	contextService = math.MaxUint16 - 3
+	contextFreed   = math.MaxUint16 - 1
+	contextNone    = math.MaxUint16
 )
 
 // Undefined is the color of a rank that Split leaves out.
@@ -130,8 +131,9 @@ func (c *Comm) Split(color, key int) (*Comm, error) {
 // takeContexts allocates two contexts. next is the maximum over the ranks that agreed, so none of
 // them uses a context from there on. Communicators without a common rank may have equal contexts.
 func (r *Rank) takeContexts(next int) (uint16, error) {
-	if next < contextFirst || next >= contextFreed-1 { // the value comes from other ranks
-		return 0, fmt.Errorf("%w: no context for another communicator: rank has %d, its maximum; free some, the latest first", drivers.ErrConfig, (contextFreed-contextFirst)/2)
+	if next < contextFirst || next >= contextService { // the value comes from other ranks
+		return 0, fmt.Errorf("%w: no context for another communicator: rank has %d, its maximum; "+
+			"free some, the latest first", drivers.ErrConfig, (contextService-contextFirst)/2)
 	}
 	r.live = append(r.live, uint16(next))
 	r.contexts = next + 2

@@ -8,6 +8,7 @@ import (
 	"github.com/nicloop/nicloop/host/path/eager"
 	"github.com/nicloop/nicloop/host/path/local"
 	"github.com/nicloop/nicloop/host/path/notready"
+	"github.com/nicloop/nicloop/host/path/onesided"
 	"github.com/nicloop/nicloop/host/path/rendezvous"
 	"github.com/nicloop/nicloop/host/path/ring"
 	"github.com/nicloop/nicloop/velo"
@@ -31,6 +32,7 @@ type Rank struct {
 	notready   *notready.Path
 	buffered   *buffered.Path
 	rendezvous *rendezvous.Path
+	onesided   *onesided.Path
 }
 
 // NewRank makes rank id of a world of size ranks. All ranks share cost.

@@ -13,8 +13,9 @@ type Space uint16
 
 // The spaces. Communicators never use these contexts.
 const (
-	TaggedSpace   Space = contextFreed // messages with a tag
-	UntaggedSpace Space = contextNone  // messages without a tag: it is 0
+	ServiceSpace  Space = contextService // requests that a rank serves while it makes progress
+	TaggedSpace   Space = contextFreed   // messages with a tag
+	UntaggedSpace Space = contextNone    // messages without a tag: it is 0
 )
 
 // A TaggedOp is a send or a receive with a tag of 64 bits. A receive may ignore any of its bits, as
