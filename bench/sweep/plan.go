@@ -20,7 +20,8 @@ type Point struct {
 	Label  string // point on the axes, without the seed
 	Seed   int64
 
-	cells []cell // of the axes
+	cells  []cell   // of the axes
+	passed []string // words behind the flags, from "--" on: a program and its arguments
 }
 
 // Points lists the runs: seeds vary fastest, then the last axis. It stops when ctx is done, because
@@ -114,6 +115,9 @@ func (f *File) at(index []int) (pt Point) {
 	for _, w := range append(strings.Fields(f.verb.Name), f.rest...) {
 		pt.Args = append(pt.Args, fill(w))
 	}
+	if i := slices.Index(pt.Args, "--"); i >= 0 {
+		pt.Args, pt.passed = pt.Args[:i:i], pt.Args[i:]
+	}
 	set := func(name, text string) {
 		pt.Args = append(pt.Args, "--"+name+"="+text)
 		switch name {
@@ -160,7 +164,7 @@ func (f *File) seeded(pt Point, k int) (Point, error) {
 	if slices.Contains(f.verb.Flags, "db") { // the sweep stores the results itself
 		pt.Args = append(pt.Args, "--db=")
 	}
-	pt.Args = append(pt.Args, "--json")
+	pt.Args = append(append(pt.Args, "--json"), pt.passed...)
 	return pt, nil
 }
 

@@ -88,6 +88,17 @@ func TestPoints(t *testing.T) {
 	require.Equal(t, "good/nodes=2,what=a,slots=8,credit_slots=1", f.Test(&points[0]))
 }
 
+// Flags are set in front of the words that a verb passes on, behind "--".
+func TestPointsOfAProgram(t *testing.T) {
+	text := strings.Replace(good, "run {what}", "run -- ./program {what} --size", 1)
+	f, err := parse("good.yaml", []byte(text), fake{})
+	require.NoError(t, err)
+	points, err := f.Points(t.Context(), fake{})
+	require.NoError(t, err)
+	require.Equal(t, "run --device=model:?x=2 --nodes=2 --slots=8 --credit-slots=1 --seed=5 --json -- ./program a --size",
+		strings.Join(points[0].Args, " "))
+}
+
 // A cancelledProgram cancels a context when the first point is checked.
 type cancelledProgram struct {
 	fake
