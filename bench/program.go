@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -20,6 +21,8 @@ type ProgramRun struct {
 type ProgramResult struct {
 	NICs []NIC     `json:"nics"`
 	Flow FlowStats `json:"flow_control"`
+	// RMAPackets are those that the NICs injected for puts and gets, answers included.
+	RMAPackets uint64 `json:"rma_packets"`
 }
 
 // Run runs the world on a device whose time is simulated, and closes it.
@@ -39,5 +42,13 @@ func (p *ProgramRun) Run(ctx context.Context) (res *ProgramResult, err error) {
 	if err := w.finish(full); err != nil {
 		return nil, err
 	}
-	return &ProgramResult{NICs: full.NICs, Flow: w.flowStats()}, nil
+	res = &ProgramResult{NICs: full.NICs, Flow: w.flowStats()}
+	for node := range c.Nodes {
+		n, err := w.Sys.Device(node).ReadReg(regs.RMATXPackets)
+		if err != nil {
+			return nil, err
+		}
+		res.RMAPackets += n
+	}
+	return res, nil
 }

@@ -35,7 +35,9 @@ packages come with scripts/setup-debian.sh --mpi; nicloop help mpi describes how
 		Example: `  nicloop mpi -n 4 -- ./ring
   nicloop mpi -n 8 --device model: --procs-per-node 2 -- python3 program.py
   nicloop mpi -n 2 --device rtl: --waves run.fst -- ./pingpong
-  nicloop mpi -n 4 --compute measured×0.5 -- ./stencil       a processor twice as fast as this one`,
+  nicloop mpi -n 4 --compute measured×0.5 -- ./stencil       a processor twice as fast as this one
+  nicloop mpi -n 4 --compute record:times -- ./stencil       measure once ...
+  nicloop mpi -n 4 --compute replay:times -- ./stencil       ... and repeat to the picosecond`,
 		Args: checked(cobra.MinimumNArgs(1)),
 	}
 	f := &mpiFlags{c: bench.Default("")}
@@ -66,7 +68,8 @@ func (f *mpiFlags) add(cmd *cobra.Command) {
 	fs.IntVarP(&f.ranks, "ranks", "n", 2, "ranks: processes that mpirun starts")
 	fs.StringVar(&f.c.Device, "device", "model:", "what stands behind the driver, such as rtl: or model: (nicloop device list)")
 	fs.IntVar(&f.c.Procs, "procs-per-node", 1, "ranks that share a node and its NIC")
-	fs.StringVar(&f.compute, "compute", "0", "simulated time of computing between calls: 0, or measured×`F`, the processor time of the program times F")
+	fs.StringVar(&f.compute, "compute", "0", "simulated time of computing between calls: 0; measured×`F`, the processor "+
+		"time of the program times F; record:FILE, measured and written to FILE; replay:FILE, read from there")
 	fs.DurationVar(&f.pollCost, "poll-cost", 50*time.Nanosecond, "simulated time of a look at an empty completion queue")
 	fs.DurationVar(&f.stall, "stall", 2*time.Second, "real time after which the world continues without a rank that waits for something else than messages")
 	sizeVar(fs, &f.heap, "heap", 32<<20, "bytes of DMA memory per rank, for messages of more than 2048 bytes")
@@ -85,32 +88,78 @@ func (f *mpiFlags) add(cmd *cobra.Command) {
 	fs.DurationVar(&f.timeout, "timeout", 0, "give up after so much real time (default: never)")
 }
 
-// parseCompute is the factor of --compute.
-func parseCompute(s string) (float64, error) {
-	if s == "0" {
-		return 0, nil
+// A computeMode is the value of --compute.
+type computeMode struct {
+	factor         float64
+	record, replay string // files
+}
+
+// parseCompute reads the value of --compute.
+func parseCompute(s string) (m computeMode, err error) {
+	if file, ok := strings.CutPrefix(s, "record:"); ok && file != "" {
+		return computeMode{factor: 1, record: file}, nil
+	}
+	if file, ok := strings.CutPrefix(s, "replay:"); ok && file != "" {
+		return computeMode{factor: 1, replay: file}, nil
 	}
 	rest, ok := strings.CutPrefix(s, "measured")
-	if !ok {
-		return 0, misused("--compute %s: expected 0, measured or measured×F", s)
-	}
-	if rest == "" {
-		return 1, nil
+	switch {
+	case s == "0":
+		return m, nil
+	case !ok:
+		return m, misused("--compute %s: expected 0, measured, measured×F, record:FILE or replay:FILE", s)
+	case rest == "":
+		return computeMode{factor: 1}, nil
 	}
 	rest = strings.TrimPrefix(strings.TrimPrefix(rest, "×"), "x")
-	v, err := strconv.ParseFloat(rest, 64)
-	if err != nil || v <= 0 || v > 1e6 {
-		return 0, misused("--compute %s: expected a factor above 0 and up to 1000000 behind measured×", s)
+	m.factor, err = strconv.ParseFloat(rest, 64)
+	if err != nil || m.factor <= 0 || m.factor > 1e6 {
+		return m, misused("--compute %s: expected a factor above 0 and up to 1000000 behind measured×", s)
 	}
-	return v, nil
+	return m, nil
+}
+
+// openCompute reads the file of --compute replay, or creates that of --compute record, which save
+// writes.
+func (f *mpiFlags) openCompute(m computeMode, lc *libfabric.Config) (save func(error) error, err error) {
+	lc.Compute = m.factor
+	save = func(err error) error { return err }
+	switch {
+	case m.replay != "":
+		file, err := os.Open(m.replay)
+		if err != nil {
+			return nil, misused("--compute replay: %v", err)
+		}
+		defer file.Close()
+		if lc.Replay, err = libfabric.ReadComputeLog(file); err != nil {
+			return nil, fmt.Errorf("--compute replay:%s: %w", m.replay, err)
+		}
+		if n := lc.Replay.Ranks(); n != f.ranks {
+			return nil, misused("--compute replay:%s: recorded with %d ranks; expected %d, as in -n",
+				m.replay, n, f.ranks)
+		}
+	case m.record != "":
+		file, err := f.look.create(m.record)
+		if err != nil {
+			return nil, err
+		}
+		lc.Record = libfabric.NewComputeLog(f.ranks)
+		save = func(err error) error {
+			if err == nil {
+				_, err = lc.Record.WriteTo(file)
+			}
+			return userfile.Close(file, err)
+		}
+	}
+	return save, nil
 }
 
 // config checks the flags and completes the configuration of the world.
 func (f *mpiFlags) config(cmd *cobra.Command) (c bench.Config, lc libfabric.Config, err error) {
 	c = f.c
 	switch {
-	case f.ranks < 2:
-		return c, lc, misused("-n %d: expected at least 2 ranks", f.ranks)
+	case f.ranks < 1:
+		return c, lc, misused("-n %d: expected at least 1 rank", f.ranks)
 	case c.Procs < 1 || f.ranks%c.Procs != 0:
 		return c, lc, misused("-n %d --procs-per-node %d: expected a multiple of the ranks of a node", f.ranks, c.Procs)
 	case f.heap < 1<<20 || f.heap > 1<<32:
@@ -135,12 +184,15 @@ func (f *mpiFlags) config(cmd *cobra.Command) (c bench.Config, lc libfabric.Conf
 	for r := range f.ranks {
 		lc.Node = append(lc.Node, r/c.Procs)
 	}
-	lc.Compute, err = parseCompute(f.compute)
-	return c, lc, err
+	return c, lc, nil
 }
 
 func (f *mpiFlags) run(cmd *cobra.Command, program []string) (err error) {
 	c, lc, err := f.config(cmd)
+	if err != nil {
+		return err
+	}
+	compute, err := parseCompute(f.compute)
 	if err != nil {
 		return err
 	}
@@ -155,6 +207,11 @@ func (f *mpiFlags) run(cmd *cobra.Command, program []string) (err error) {
 		return err
 	}
 	f.look.force = f.force
+	save, err := f.openCompute(compute, &lc)
+	if err != nil {
+		return err
+	}
+	defer func() { err = save(err) }()
 	if f.pcap != "" {
 		file, err2 := f.look.create(f.pcap)
 		if err2 != nil {

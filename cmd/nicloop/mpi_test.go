@@ -54,6 +54,17 @@ var mpiPrograms = sync.OnceValues(func() (dir string, err error) {
 	return dir, nil
 })
 
+// fabricProgram compiles a program of testdata/fabric.
+func fabricProgram(t *testing.T, name string) string {
+	t.Helper()
+	mpiProgram(t, "")
+	to := filepath.Join(t.TempDir(), name)
+	source := "testdata/fabric/" + name + ".c"
+	out, err := exec.Command("cc", "-O2", "-Wall", "-Werror", "-o", to, source, "-lfabric").CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	return to
+}
+
 // mpiProgram is the path of a compiled program of testdata/mpi.
 func mpiProgram(t *testing.T, name string) string {
 	t.Helper()
@@ -154,8 +165,10 @@ func TestMPIFailures(t *testing.T) {
 		{"silent rank", "-n 2 --timeout 4s", []string{calls, "spin"}, exitStopped, []string{"the world waits for rank 0, which is outside of MPI"}},
 		{"no MPI", "-n 2", []string{"hostname"}, exitFailed, []string{"no message crossed the NIC: 0 of 2 ranks"}},
 		{"no program", "-n 2", []string{"/does/not/exist"}, exitFailed, []string{"mpirun"}},
-		{"one rank", "-n 1", []string{calls}, exitUsage, []string{"expected at least 2 ranks"}},
-		{"compute", "-n 2 --compute 3", []string{calls}, exitUsage, []string{"expected 0, measured or measured×F"}},
+		{"abort", "-n 3", []string{calls, "abort"}, exitFailed, []string{"rank 2 called MPI_Abort with code 9"}},
+		{"no rank", "-n 0", []string{calls}, exitUsage, []string{"expected at least 1 rank"}},
+		{"compute", "-n 2 --compute 3", []string{calls}, exitUsage, []string{"measured×F, record:FILE or replay:FILE"}},
+		{"no record", "-n 2 --compute replay:/does/not/exist", []string{calls}, exitUsage, []string{"no such file"}},
 	} {
 		t.Run(x.name, func(t *testing.T) {
 			began := time.Now()
@@ -166,6 +179,91 @@ func TestMPIFailures(t *testing.T) {
 			}
 			require.Less(t, time.Since(began), time.Minute)
 		})
+	}
+}
+
+// One rank is a world: its messages go to itself.
+func TestMPIOneRank(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	code, out := runMPI(t, "-n", "1", "--device", "ideal:", "--", calls, "alltoall", "self", "nonblocking")
+	require.Zero(t, code)
+	require.Contains(t, out, "nonblocking: ok")
+	require.Contains(t, out, "1 ranks on 1 nodes")
+}
+
+// What was measured once is replayed: the same times, whatever the machine does meanwhile, and on a
+// slower network a longer run of the same program.
+func TestMPIComputeReplay(t *testing.T) {
+	calls, file := mpiProgram(t, "calls"), filepath.Join(t.TempDir(), "times")
+	flags := func(compute string, more ...string) []string {
+		args := append([]string{"-n", "3", "--device", "ideal:", "--compute", compute}, more...)
+		return append(args, "--", calls, "alltoall", "wildcard", "test")
+	}
+	code, recorded := runMPI(t, flags("record:"+file)...)
+	require.Zero(t, code)
+	trace := traceLine.FindString(recorded)
+	for range 2 {
+		code, out := runMPI(t, flags("replay:"+file)...)
+		require.Zero(t, code)
+		require.Equal(t, trace, traceLine.FindString(out))
+	}
+	code, out := runMPI(t, flags("replay:"+file, "--poll-cost", "1us")...)
+	require.Zero(t, code)
+	require.NotEqual(t, trace, traceLine.FindString(out))
+	code, out = runMPI(t, "-n", "3", "--device", "ideal:", "--compute", "replay:"+file, "--", calls, "ssend")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "record the same program with the same arguments")
+	code, out = runMPI(t, "-n", "2", "--device", "ideal:", "--compute", "replay:"+file, "--", calls, "test")
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "recorded with 3 ranks")
+}
+
+// Calls that the OSU and Intel benchmarks make, short and long, with several ranks per node.
+func TestMPISuite(t *testing.T) {
+	suite := mpiProgram(t, "suite")
+	worlds := []string{"-n 4 --device ideal:", "-n 4 --device ideal: --procs-per-node 2 --flow static"}
+	if testing.Short() {
+		worlds = worlds[:1]
+	}
+	for _, flags := range worlds {
+		code, out := runMPI(t, append(strings.Fields(flags), "--", suite, "all", "8", "20000")...)
+		require.Zero(t, code)
+		require.Len(t, regexp.MustCompile(`(?m)^[a-z_]+ (8|20000) bytes: [0-9.]+ us`).FindAllString(out, -1), 2*15)
+	}
+}
+
+// A sweep runs a program at every point.
+func TestMPISweep(t *testing.T) {
+	dir := t.TempDir()
+	text, err := os.ReadFile("testdata/mpi/sweep.yaml")
+	require.NoError(t, err)
+	text = bytes.ReplaceAll(text, []byte("./latency"), []byte(mpiProgram(t, "latency")))
+	file := filepath.Join(dir, "sweep.yaml")
+	require.NoError(t, os.WriteFile(file, text, 0o600))
+	cmd := nicloopCommand(t, "true", "sweep", file, "-o", filepath.Join(dir, "out"), "-j", "1")
+	out, err := cmd.CombinedOutput()
+	require.NoError(t, err, "%s", out)
+	require.Contains(t, string(out), "6 runs, 0 failed")
+}
+
+// The critical path of a ring is the ring.
+func TestMPICriticalPath(t *testing.T) {
+	code, out := runMPI(t, "-n", "4", "--device", "ideal:", "--", mpiProgram(t, "ring"))
+	require.Zero(t, code)
+	require.Regexp(t, `critical path: [0-9]+ messages, .* in them: .*0 > 1 > 2 > 3 > 0`, out)
+}
+
+// One-sided operations and atomics of libfabric.
+func TestMPIOneSided(t *testing.T) {
+	for _, name := range []string{"rma", "atomic", "queues"} {
+		program := fabricProgram(t, name)
+		for _, flags := range []string{
+			"-n 2 --device ideal:", "-n 4 --device ideal: --procs-per-node 2", "-n 2 --device model:",
+		} {
+			code, out := runMPI(t, append(strings.Fields(flags), "--", program)...)
+			require.Zero(t, code)
+			require.Contains(t, out, name+": ok")
+		}
 	}
 }
 

@@ -10,25 +10,36 @@ import (
 
 // collect makes completions of operations that are done.
 func (x *session) collect() error {
+	if x.failed != nil {
+		return x.failed
+	}
 	for t := x.q.Next(); t != nil; t = x.q.Next() {
 		x.state.vain = 0
-		op := t.User.(*operation)
-		var err error
-		if op.op == opSend {
-			err = x.sendDone(op)
-		} else {
-			err = x.receiveDone(op)
-		}
-		if err != nil {
+		if err := x.operationDone(t); err != nil {
 			return err
 		}
 	}
 	return nil
 }
 
+func (x *session) operationDone(t *host.TaggedOp) error {
+	switch op := t.User.(type) {
+	case *operation:
+		if op.op == opSend {
+			return x.sendDone(op)
+		}
+		return x.receiveDone(op)
+	case *atomicCall:
+		return x.atomicAnswered(op)
+	case *atomicService:
+		return x.serveAtomic(op)
+	}
+	return nil // a message of an atomic has left
+}
+
 func (x *session) sendDone(op *operation) error {
 	x.sending--
-	c := completion{context: op.context, flags: wasSend | op.flags&flagTagged<<2, length: op.length, tag: op.tag}
+	c := completion{context: op.context, flags: wasSend | op.origin(), length: op.length, tag: op.tag}
 	if op.flags&flagCompletion == 0 {
 		c.flags |= silent
 	}
@@ -43,7 +54,9 @@ func (x *session) receiveDone(op *operation) error {
 	if x.ops[op.context] == op {
 		delete(x.ops, op.context)
 	}
-	c := completion{context: op.context, flags: wasRecv | op.flags&flagTagged<<2, address: op.address, tag: op.tag, source: -1}
+	c := completion{
+		context: op.context, flags: wasRecv | op.origin(), address: op.address, tag: op.tag, source: -1,
+	}
 	if op.flags&flagCompletion == 0 {
 		c.flags |= silent
 	}
@@ -62,6 +75,7 @@ func (x *session) receiveDone(op *operation) error {
 		c.err, c.overflow = errTruncated, uint64(st.Bytes-n)
 	}
 	x.s.world.trace(x, st, op.Buf[:n])
+	x.s.world.critical.receive(st.Source, x.link.rank, op.Space == host.TaggedSpace, st.Tag, x.r.Now())
 	rep := report{completion: c}
 	if n <= inlined {
 		rep.bytes = slices.Clone(op.Buf[:n])

@@ -12,6 +12,7 @@
 //   - A rank whose program waits outside of libfabric (for another program, by a socket) would stop
 //     the world. After Config.Stall the others continue without it, and [Report].Detached says that
 //     this run may differ from the next.
+//   - One-sided operations of libfabric are puts and gets of the NIC; atomics are messages.
 //   - Programs that all wait for messages that nobody sends end with a [*HangError].
 //
 // # What the caller must do

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"os/exec"
+	"slices"
 	"strconv"
 	"syscall"
 	"time"
@@ -42,9 +43,14 @@ func (s *Server) Launch(p Program) (*Launch, error) {
 	}
 	args := []string{
 		"--oversubscribe", "--bind-to", "none", "-np", strconv.Itoa(s.Ranks),
-		"--mca", "pml", "cm", "--mca", "mtl", "ofi", "--mca", "mtl_ofi_provider_include", "nicloop",
-		"--mca", "btl", "self", "--mca", "osc", "pt2pt", "--mca", "plm", "isolated",
-		"--mca", "orte_tmpdir_base", tmp,
+	}
+	for _, set := range [][2]string{
+		{"pml", "cm"}, {"mtl", "ofi"}, {"mtl_ofi_provider_include", "nicloop"}, {"btl", "self"}, {"osc", "pt2pt"},
+		{"plm", "isolated"}, {"orte_tmpdir_base", tmp},
+	} {
+		if !slices.Contains(p.Launcher, set[0]) { // mpirun accepts each of them once
+			args = append(args, "--mca", set[0], set[1])
+		}
 	}
 	if os.Getuid() == 0 {
 		args = append(args, "--allow-run-as-root")
@@ -113,6 +119,9 @@ func (l *Launch) Wait(ctx context.Context) error {
 
 // failure is the error of a program that failed: not of the machine, so the status is only text.
 func (l *Launch) failure() error {
+	if err := l.s.aborted(); err != nil {
+		return err
+	}
 	return fmt.Errorf("the program failed: mpirun: %v", l.err)
 }
 

@@ -10,7 +10,7 @@ import (
 // The layout of the memory that a rank shares with this process: provider/ring.h.
 const (
 	magic   = 0x4946494e
-	version = 1
+	version = 4
 	slots   = 256
 	inlined = 2048
 )
@@ -21,15 +21,21 @@ const (
 	opSend        opcode = 1
 	opRecv        opcode = 2
 	opRecvClaimed opcode = 3
-	opPeek        opcode = 4 // the program waits for the answer, as for those below
-	opCancel      opcode = 5
-	opPoll        opcode = 6
-	opClock       opcode = 7
-	opFinalize    opcode = 8
+	opWrite       opcode = 4
+	opRead        opcode = 5
+	opAtomic      opcode = 6
+	opPeek        opcode = 7 // the program waits for the answer, as for those below
+	opCancel      opcode = 8
+	opPoll        opcode = 9
+	opClock       opcode = 10
+	opFinalize    opcode = 11
+	opRegister    opcode = 12
+	opUnregister  opcode = 13
 )
 
 func (o opcode) String() string {
-	names := [...]string{"none", "send", "receive", "receive of a claimed message", "peek", "cancel", "poll", "clock", "finalize"}
+	names := [...]string{"none", "send", "receive", "receive of a claimed message", "write", "read", "atomic", "peek",
+		"cancel", "poll", "clock", "finalize", "registration", "end of a registration"}
 	if int(o) < len(names) {
 		return names[o]
 	}
@@ -58,8 +64,16 @@ type request struct {
 	peer             int32
 	minMulti         uint32
 	computeNS, spent uint64
-	_                [48]byte
+	result           uint64 // address of what an atomic fetches; 0: nothing
+	atomicOp         uint16
+	datatype         uint16
+	compares         uint32 // 1: the operands are followed by values to compare with
+	endpoint         uint32
+	_                [28]byte
 }
+
+// origin are the flags of a completion that say where its operation came from.
+func (r *request) origin() uint32 { return r.flags&flagTagged<<2 | r.endpoint<<endpointShift }
 
 const (
 	wasSend = 1 << iota
@@ -69,7 +83,14 @@ const (
 	bufferDone
 	wasPeek
 	silent
+	wasWrite
+	wasRead
+	wasAtomic
+	wasRemoteWrite
 )
+
+// endpointShift is where the flags of a completion have the number of its endpoint.
+const endpointShift = 24
 
 type completion struct {
 	context           uint64
@@ -100,7 +121,9 @@ type region struct {
 	_                          [15]uint32
 	mpiPS, calls               uint64
 	call                       [48]byte
-	_                          [4096 - 5*64 - 64]byte
+	aborted, abortCode         uint32
+	result                     int32
+	_                          [4096 - 5*64 - 76]byte
 	requests                   [slots]request
 	completions                [slots]completion
 	sent, received             [slots][inlined]byte

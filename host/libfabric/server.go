@@ -40,6 +40,9 @@ type Config struct {
 	// Compute is by how much the measured processor time of a program counts between two calls; 0:
 	// computing takes no time.
 	Compute float64
+	// Record receives the measured processor times; Replay replaces them by recorded ones. Compute is
+	// then their factor, and at most one of the two is set.
+	Record, Replay *ComputeLog
 	// Stall is how long in real time a program may wait outside of libfabric before the other ranks
 	// continue without it.
 	Stall time.Duration

@@ -55,6 +55,11 @@ type session struct {
 	sending int      // sends that are not done
 	posted  uint64   // receives
 	state   *rankState
+	replay  computeCursor // of Config.Replay
+	spin    spinner
+
+	oneSided oneSidedState
+	failed   error // of a callback; the next collect returns it
 }
 
 // waits describes what the rank waits for: the oldest of its receives and sends.
@@ -72,6 +77,8 @@ func (x *session) waits() string {
 	switch {
 	case oldest == nil && x.sending > 0:
 		return fmt.Sprintf("%d sends that are not done", x.sending)
+	case oldest == nil && x.oneSided.inProgress > 0:
+		return fmt.Sprintf("%d one-sided operations that are not done", x.oneSided.inProgress)
 	case oldest == nil:
 		return "a message that it looks for"
 	case oldest.Peer == host.AnySource:
@@ -115,7 +122,11 @@ func (x *session) step() (done bool, err error) {
 	}
 	r := &x.region.requests[x.region.requestTail%slots]
 	x.state.calls++
-	x.r.Compute(drivers.Time(r.spent) + drivers.Time(float64(r.computeNS)*1000*x.s.Compute))
+	computed, err := x.computed(r)
+	if err != nil {
+		return false, err
+	}
+	x.r.Compute(drivers.Time(r.spent) + drivers.Time(float64(computed)*1000*x.s.Compute))
 	if err := x.do(r); err != nil {
 		return false, err
 	}
@@ -128,15 +139,22 @@ func (x *session) step() (done bool, err error) {
 	return op == opFinalize, nil
 }
 
-// looks is how often the ring is read before this thread sleeps.
-const looks = 200
+// computed is the processor time before a request: measured, and recorded if that was asked for, or
+// replayed.
+func (x *session) computed(r *request) (ns uint64, err error) {
+	switch rank := x.link.rank; {
+	case x.s.Replay != nil:
+		return x.s.Replay.next(rank, &x.replay, r.op)
+	case x.s.Record != nil:
+		x.s.Record.record(rank, r.op, r.computeNS)
+	}
+	return r.computeNS, nil
+}
 
 // awaitRequest waits for the program in real time: virtual time does not pass, for any rank.
 func (x *session) awaitRequest() error {
-	for range looks {
-		if x.region.pending() {
-			return nil
-		}
+	if x.spin.until(x.region.pending) {
+		return nil
 	}
 	x.s.world.awaited.Store(int32(x.link.rank) + 1)
 	defer x.s.world.awaited.Store(0)
@@ -163,6 +181,9 @@ func (x *session) awaitRequest() error {
 
 // died names the first program that died: mpirun kills the others.
 func (x *session) died() error {
+	if err := x.s.aborted(); err != nil {
+		return err
+	}
 	l := x.s.links[x.s.firstDead.Load()-1]
 	return &DiedError{Rank: l.rank, Call: l.region.mpiCall()}
 }
@@ -179,6 +200,29 @@ func (e *DiedError) Error() string {
 		where = "in " + e.Call
 	}
 	return fmt.Sprintf("the program of rank %d ended %s, before MPI_Finalize", e.Rank, where)
+}
+
+// aborted is the error of a program that has called MPI_Abort, or nil. If several ranks have called
+// it, the lowest one is named.
+func (s *Server) aborted() error {
+	for _, l := range s.links {
+		if atomic.LoadUint32(&l.region.aborted) != 0 {
+			at := drivers.Time(atomic.LoadUint64(&l.region.nowPS))
+			return &AbortError{Rank: l.rank, Code: int(int32(l.region.abortCode)), At: at}
+		}
+	}
+	return nil
+}
+
+// An AbortError is a program that has called MPI_Abort.
+type AbortError struct {
+	Rank int
+	Code int
+	At   drivers.Time // of its last call before
+}
+
+func (e *AbortError) Error() string {
+	return fmt.Sprintf("rank %d called MPI_Abort with code %d, %v after the start", e.Rank, e.Code, e.At)
 }
 
 // detach lets the other ranks continue while the program waits for something that is not a message.
@@ -234,8 +278,16 @@ func (x *session) do(r *request) error {
 		return x.peek(r)
 	case opCancel:
 		return x.cancel(r)
+	case opWrite, opRead:
+		return x.access(r)
+	case opAtomic:
+		return x.atomic(r)
+	case opRegister:
+		return x.register(r)
+	case opUnregister:
+		return x.unregister(r.tag)
 	case opPoll:
-		return x.poll(r.flags&flagNoWait != 0)
+		return x.poll(r.flags&flagNoWait != 0, drivers.Time(r.data))
 	case opClock:
 		return nil
 	case opFinalize:
@@ -288,14 +340,14 @@ func (x *session) send(r *request) error {
 	op.Space, op.Peer, op.Tag, op.Data = spaceOf(r), int(r.peer), r.tag, r.data
 	op.Synchronous = r.flags&flagMatched != 0
 	op.Buf, op.dma = x.buffer(r.length)
-	if r.flags&flagInline != 0 {
-		copy(op.Buf, x.region.sent[x.region.requestTail%slots][:])
-	} else if err := readProgram(int(x.link.pid.Load()), r.address, op.Buf); err != nil {
-		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	if err := x.fetch(r, op.Buf); err != nil {
+		return err
 	}
 	op.User = op
 	x.sending++
 	x.state.sent(x.s, x.link.rank, op)
+	x.s.world.critical.waits[x.link.rank] = false
+	x.s.world.critical.send(x.link.rank, op.Peer, op.Space == host.TaggedSpace, op.Tag, x.r.Now())
 	if err := x.q.Send(&op.TaggedOp); err != nil {
 		return err
 	}
@@ -345,17 +397,17 @@ func (x *session) peek(r *request) error {
 	if op.Peer < 0 {
 		op.Peer = host.AnySource
 	}
-	if err := x.poll(true); err != nil {
+	if err := x.poll(true, 0); err != nil {
 		return err
 	}
 	st, found := x.q.Peek(&op.TaggedOp)
 	if !found && r.flags&flagNoWait == 0 && len(x.reports) == 0 {
-		if err := x.poll(false); err != nil {
+		if err := x.poll(false, 0); err != nil {
 			return err
 		}
 		st, found = x.q.Peek(&op.TaggedOp)
 	}
-	c := completion{context: r.context, flags: wasRecv | wasPeek | r.flags&flagTagged<<2, tag: r.tag, source: -1}
+	c := completion{context: r.context, flags: wasRecv | wasPeek | r.origin(), tag: r.tag, source: -1}
 	if !found {
 		c.err = errNoMessage
 		x.reports = append(x.reports, report{completion: c})
@@ -365,6 +417,8 @@ func (x *session) peek(r *request) error {
 		m := x.q.Claim(&op.TaggedOp)
 		if r.flags&flagDiscard == 0 {
 			x.claimed[r.context] = m
+		} else {
+			x.s.world.critical.receive(st.Source, x.link.rank, op.Space == host.TaggedSpace, st.Tag, x.r.Now())
 		}
 	}
 	c.length, c.tag, c.data, c.source, c.flags = uint64(st.Bytes), st.Tag, st.Data, int32(st.Source), c.flags|withData
@@ -373,12 +427,13 @@ func (x *session) peek(r *request) error {
 }
 
 // poll reads the completion queue. Reading an empty one takes PollCost; a program that may wait
-// continues when something has arrived.
-func (x *session) poll(noWait bool) error {
+// continues when something has arrived, or after limit, if that is not 0.
+func (x *session) poll(noWait bool, limit drivers.Time) error {
 	if err := x.collect(); err != nil || len(x.reports) > 0 {
 		return err
 	}
 	x.r.Compute(x.s.PollCost)
+	x.s.world.critical.waits[x.link.rank] = true
 	var failed error
 	stop := func() bool {
 		failed = x.collect()
@@ -389,6 +444,9 @@ func (x *session) poll(noWait bool) error {
 	}
 	seen := x.r.UnexpectedCount()
 	until := x.r.Now() + x.state.patience()
+	if limit > 0 {
+		until = x.r.Now() + limit
+	}
 	err := x.r.ProgressUntil(until, func() bool { return stop() || x.r.UnexpectedCount() != seen })
 	if err = errors.Join(err, failed); err != nil {
 		return err
@@ -396,6 +454,9 @@ func (x *session) poll(noWait bool) error {
 	if len(x.reports) > 0 || x.r.UnexpectedCount() != seen {
 		x.state.vain = 0
 		return nil
+	}
+	if limit > 0 {
+		return nil // the program goes on
 	}
 	x.state.vain++
 	x.state.waitsIn = x.region.mpiCall()
@@ -407,8 +468,8 @@ func (x *session) finalize() error {
 	var failed error
 	err := x.r.ProgressUntil(drivers.Never, func() bool {
 		failed = x.collect()
-		return failed != nil || x.sending == 0
+		return failed != nil || x.sending+x.oneSided.inProgress == 0
 	})
 	x.state.mpi = drivers.Time(x.region.mpiPS)
-	return errors.Join(err, failed)
+	return errors.Join(err, failed, x.stopService())
 }

@@ -17,8 +17,9 @@ import (
 type worldState struct {
 	ranks    []*rankState
 	detached bool
-	timed    hash.Hash    // of the messages, without their bytes
-	sum      hash.Hash    // with them
+	timed    hash.Hash // of the messages, without their bytes
+	sum      hash.Hash // with them
+	critical *criticalPath
 	awaited  atomic.Int32 // 1 + the rank whose program the world waits for; 0: none
 }
 
@@ -38,12 +39,14 @@ const (
 	localPath = iota
 	eagerPath
 	longPath
+	oneSidedPath
 	pathCount
 )
 
 func (w *worldState) rank(id, ranks int) *rankState {
 	if w.ranks == nil {
 		w.ranks, w.timed, w.sum = make([]*rankState, ranks), sha256.New(), sha256.New()
+		w.critical = newCriticalPath(ranks)
 	}
 	w.ranks[id] = &rankState{}
 	return w.ranks[id]
@@ -62,6 +65,16 @@ func (st *rankState) sent(s *Server, from int, op *operation) {
 	st.paths[at].Bytes += uint64(len(op.Buf))
 }
 
+// oneSided counts a put or a get.
+func (st *rankState) oneSided(from int, o *oneSided) {
+	at := oneSidedPath
+	if int(o.peer) == from {
+		at = localPath
+	}
+	st.paths[at].Messages++
+	st.paths[at].Bytes += o.length
+}
+
 // Waits of a rank are short at first, so that its program can do what it does without libfabric.
 const (
 	firstPatience = 20 * drivers.Microsecond
@@ -77,7 +90,7 @@ func (st *rankState) patience() drivers.Time { return firstPatience << min(st.va
 func (w *worldState) checkHang(x *session) error {
 	e := &HangError{At: x.r.Now()}
 	for id, st := range w.ranks {
-		if st == nil || st.detached || !st.finished && (st.vain < mostVain || st.session.r.IsMoving()) {
+		if st == nil || st.detached || !st.finished && (st.vain < mostVain || st.session.isMoving()) {
 			return nil
 		}
 		if st.finished {
@@ -110,6 +123,9 @@ func (e *HangError) Error() string {
 	}
 	return b.String()
 }
+
+// isMoving tells whether the hardware moves bytes for the rank.
+func (x *session) isMoving() bool { return x.r.IsMoving() || x.r.IsOneSidedMoving() }
 
 func (e *HangError) describe(s *Server) {
 	for i := range e.Ranks {
@@ -147,6 +163,8 @@ type Report struct {
 	Trace      string `json:"trace_sha256"`
 	TraceBytes string `json:"trace_of_bytes_sha256"`
 	Detached   bool   `json:"not_repeatable"`
+	// Critical is the chain of messages that decided when the slowest rank ended.
+	Critical *CriticalPath `json:"critical_path"`
 }
 
 // A PathReport counts the messages of one path.
@@ -164,7 +182,7 @@ type RankReport struct {
 // Report sums up a run that has ended.
 func (s *Server) Report() *Report {
 	rep := &Report{Paths: map[string]PathReport{}, Detached: s.world.detached}
-	names := [...]string{"local", "eager", "rendezvous"}
+	names := [...]string{"local", "eager", "rendezvous", "one-sided"}
 	for id, st := range s.world.ranks {
 		if st == nil {
 			continue
@@ -182,6 +200,7 @@ func (s *Server) Report() *Report {
 		}
 	}
 	if s.world.sum != nil {
+		rep.Critical = s.world.critical.report(rep.Slowest, rep.Simulated)
 		rep.Trace = hex.EncodeToString(s.world.timed.Sum(nil))
 		rep.TraceBytes = hex.EncodeToString(s.world.sum.Sum(nil))
 	}

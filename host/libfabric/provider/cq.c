@@ -29,26 +29,56 @@ static void count(struct nl_cntr *cntr, const struct nl_completion *c)
 		cntr->value++;
 }
 
+enum { NL_WAS_LOCAL = NL_WAS_SEND | NL_WAS_WRITE | NL_WAS_READ | NL_WAS_ATOMIC };
+
+static struct nl_cntr *counter_of(const struct nl_ep *ep, uint32_t flags)
+{
+	if (flags & NL_WAS_SEND)
+		return ep->sends;
+	if (flags & NL_WAS_WRITE)
+		return ep->writes;
+	if (flags & NL_WAS_READ)
+		return ep->reads;
+	return flags & NL_WAS_REMOTE_WRITE ? ep->remote_writes : ep->receives;
+}
+
 /* nl_drain moves what the world has completed into the queues of the endpoint. */
 void nl_drain(void)
 {
 	struct nl_region *r = nl_region;
 	uint32_t tail = r->completion_tail, head = __atomic_load_n(&r->completion_head, __ATOMIC_ACQUIRE);
-	struct nl_ep *ep = nl_the_ep;
 	for (; tail != head; tail++) {
 		const struct nl_completion *c = &r->completions[tail % NL_SLOTS];
 		if (c->copied)
 			memcpy((void *)(uintptr_t)c->address, r->received[tail % NL_SLOTS], c->copied);
+		struct nl_ep *ep = nl_eps[c->flags >> NL_ENDPOINT_SHIFT];
 		if (ep == NULL)
 			continue;
-		bool sent = (c->flags & NL_WAS_SEND) != 0;
 		if (!(c->flags & NL_WAS_PEEK))
-			count(sent ? ep->sends : ep->receives, c);
-		struct nl_cq *cq = sent ? ep->tx : ep->rx;
+			count(counter_of(ep, c->flags), c);
+		struct nl_cq *cq = c->flags & NL_WAS_LOCAL ? ep->tx : ep->rx;
 		if (cq != NULL && (!(c->flags & NL_SILENT) || c->error))
 			append(cq, c);
 	}
 	__atomic_store_n(&r->completion_tail, tail, __ATOMIC_RELEASE);
+}
+
+/* limit_ps is how long the waits of a call with a timeout may last, or 0: such a call is no hang. */
+static uint64_t limit_ps;
+
+#define PS_PER_MS 1000000000u
+
+/* has_time sets the limit of the next wait to what is left of a timeout, and tells whether anything is. */
+static bool has_time(uint64_t began_ps, int timeout_ms)
+{
+	limit_ps = 0;
+	if (timeout_ms < 0)
+		return true;
+	uint64_t end = began_ps + (uint64_t)timeout_ms * PS_PER_MS, now = nl_now_ps();
+	if (!nl_started || now >= end)
+		return false;
+	limit_ps = end - now;
+	return true;
 }
 
 /* nl_poll looks at the network. A rank that has sent and received nothing yet has no time: how often
@@ -59,7 +89,7 @@ int nl_poll(void)
 		nl_rest(); /* the others, and mpirun, need the processor to get here */
 		return 0;
 	}
-	struct nl_request r = {.op = NL_POLL, .flags = nl_polling ? NL_NOWAIT : 0};
+	struct nl_request r = {.op = NL_POLL, .flags = nl_polling ? NL_NOWAIT : 0, .data = limit_ps};
 	int err = nl_call(&r);
 	if (err == 0)
 		nl_drain();
@@ -68,8 +98,14 @@ int nl_poll(void)
 
 static uint64_t flags_of(const struct nl_completion *c)
 {
-	uint64_t f = c->flags & NL_WAS_TAGGED ? FI_TAGGED : FI_MSG;
-	f |= c->flags & NL_WAS_SEND ? FI_SEND : FI_RECV;
+	uint64_t f = 0;
+	if (c->flags & (NL_WAS_SEND | NL_WAS_RECV)) {
+		f = c->flags & NL_WAS_TAGGED ? FI_TAGGED : FI_MSG;
+		f |= c->flags & NL_WAS_SEND ? FI_SEND : FI_RECV;
+	} else {
+		f = c->flags & NL_WAS_ATOMIC ? FI_ATOMIC : FI_RMA;
+		f |= c->flags & NL_WAS_WRITE ? FI_WRITE : c->flags & NL_WAS_READ ? FI_READ : FI_REMOTE_WRITE;
+	}
 	if (c->flags & NL_WITH_DATA)
 		f |= FI_REMOTE_CQ_DATA;
 	if (c->flags & NL_BUFFER_DONE)
@@ -109,7 +145,7 @@ static ssize_t take(struct nl_cq *cq, void *buf, size_t count, fi_addr_t *from)
 			break;
 		buf = write_entry(cq->format, buf, &e->c);
 		if (from != NULL)
-			from[n] = e->c.flags & NL_WAS_RECV ? nl_av_addr(cq->av, e->c.source) : FI_ADDR_NOTAVAIL;
+			from[n] = e->c.source >= 0 ? nl_av_addr(cq->av, e->c.source) : FI_ADDR_NOTAVAIL;
 		cq->head = e->next;
 		free(e);
 		n++;
@@ -175,10 +211,10 @@ static ssize_t cq_sreadfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr
 	(void)cond;
 	uint64_t began = nl_now_ps();
 	for (;;) {
+		bool time = has_time(began, timeout);
 		ssize_t n = cq_readfrom(fid, buf, count, from);
-		if (n != -FI_EAGAIN)
-			return n;
-		if (timeout >= 0 && (!nl_started || nl_now_ps() - began >= (uint64_t)timeout * 1000000000u))
+		limit_ps = 0;
+		if (n != -FI_EAGAIN || !time)
 			return n;
 	}
 }
@@ -226,9 +262,20 @@ static struct fi_ops cq_fid_ops = {
     .size = sizeof(struct fi_ops), .close = cq_close, .bind = NL_NO(fi_cq_control), .control = NL_NO(fi_cq_control),
     .ops_open = NL_NO(fi_cq_control)};
 
+/* Waiting is a call: nothing of the operating system becomes ready when virtual time passes. */
+static bool is_supported(enum fi_wait_obj wait)
+{
+	if (wait == FI_WAIT_NONE || wait == FI_WAIT_UNSPEC || wait == FI_WAIT_YIELD)
+		return true;
+	nl_log_once("a queue with a descriptor to wait for");
+	return false;
+}
+
 int nl_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **fid, void *context)
 {
 	(void)domain;
+	if (attr != NULL && !is_supported(attr->wait_obj))
+		return -FI_ENOSYS;
 	struct nl_cq *cq = calloc(1, sizeof *cq);
 	if (cq == NULL)
 		return -FI_ENOMEM;
@@ -285,9 +332,11 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 	struct nl_cntr *cntr = (struct nl_cntr *)fid;
 	uint64_t began = nl_now_ps(), errors = cntr->errors;
 	for (;;) {
+		bool time = has_time(began, timeout);
 		pthread_mutex_lock(&nl_mutex);
 		nl_drain();
 		int err = cntr->value >= threshold || cntr->errors != errors ? 0 : nl_poll();
+		limit_ps = 0;
 		pthread_mutex_unlock(&nl_mutex);
 		if (err)
 			return err;
@@ -295,7 +344,7 @@ static int cntr_wait(struct fid_cntr *fid, uint64_t threshold, int timeout)
 			return 0;
 		if (cntr->errors != errors)
 			return -FI_EAVAIL;
-		if (timeout >= 0 && (!nl_started || nl_now_ps() - began >= (uint64_t)timeout * 1000000000u))
+		if (!time)
 			return -FI_ETIMEDOUT;
 	}
 }
@@ -316,7 +365,9 @@ static struct fi_ops cntr_fid_ops = {
 
 int nl_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **fid, void *context)
 {
-	(void)domain, (void)attr;
+	(void)domain;
+	if (attr != NULL && !is_supported(attr->wait_obj))
+		return -FI_ENOSYS;
 	struct nl_cntr *cntr = calloc(1, sizeof *cntr);
 	if (cntr == NULL)
 		return -FI_ENOMEM;

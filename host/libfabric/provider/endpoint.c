@@ -1,24 +1,23 @@
 /* Endpoints: every operation becomes a request in the ring. */
-#include <rdma/fi_atomic.h>
 #include <rdma/fi_cm.h>
-#include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 #include <stdlib.h>
 #include <string.h>
 
 #include "libfabric.h"
 
-struct nl_ep *nl_the_ep;
+struct nl_ep *nl_eps[NL_ENDPOINTS];
 
 static struct nl_ep *endpoint_of(struct fid_ep *ep) { return (struct nl_ep *)ep; }
 
-static ssize_t post(struct nl_request *r, const void *bytes)
+ssize_t nl_start(struct nl_ep *ep, struct nl_request *r, const void *bytes)
 {
 	pthread_mutex_lock(&nl_mutex);
-	if (nl_the_ep != NULL && nl_the_ep->rx != NULL)
-		nl_the_ep->rx->has_read = false;
-	if (nl_the_ep != NULL && nl_the_ep->tx != NULL)
-		nl_the_ep->tx->has_read = false;
+	if (ep->rx != NULL)
+		ep->rx->has_read = false;
+	if (ep->tx != NULL)
+		ep->tx->has_read = false;
+	r->endpoint = ep->index;
 	int err = nl_finalized ? -FI_EOPBADSTATE : r->op >= NL_PEEK ? nl_call(r) : nl_post(r, bytes);
 	pthread_mutex_unlock(&nl_mutex);
 	return err;
@@ -42,7 +41,7 @@ static ssize_t send_any(struct nl_ep *ep, const void *buf, size_t len, fi_addr_t
 		r.flags |= NL_MATCHED;
 	if (len <= NL_INLINE)
 		r.flags |= NL_IS_INLINE;
-	return post(&r, buf);
+	return nl_start(ep, &r, buf);
 }
 
 #define SENDS(prefix, kind, TAGPARAM, TAG)                                                                        \
@@ -129,7 +128,7 @@ static ssize_t receive_any(struct nl_ep *ep, const struct iovec *iov, size_t cou
 	} else if (flags & FI_CLAIM) {
 		r.op = NL_RECV_CLAIMED;
 	}
-	return post(&r, NULL);
+	return nl_start(ep, &r, NULL);
 }
 
 static ssize_t msg_recv(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t from, void *context)
@@ -184,7 +183,6 @@ static struct fi_ops_tagged tagged_ops = {
 
 /* ---- what is not supported ---- */
 
-NL_STUB(fi_rma)
 NL_STUB(fi_tx_context)
 NL_STUB(fi_rx_context)
 NL_STUB(fi_setname)
@@ -192,18 +190,12 @@ NL_STUB(fi_connect)
 NL_STUB(fi_join)
 NL_STUB(fi_ep_ops_open)
 
-static struct fi_ops_rma rma_ops = {
-    .size = sizeof rma_ops, .read = NL_NO(fi_rma), .readv = NL_NO(fi_rma), .readmsg = NL_NO(fi_rma),
-    .write = NL_NO(fi_rma), .writev = NL_NO(fi_rma), .writemsg = NL_NO(fi_rma), .inject = NL_NO(fi_rma),
-    .writedata = NL_NO(fi_rma), .injectdata = NL_NO(fi_rma)};
-
 /* ---- the endpoint itself ---- */
 
 static ssize_t cancel(fid_t fid, void *context)
 {
 	struct nl_request r = {.op = NL_CANCEL, .context = (uintptr_t)context};
-	(void)fid;
-	return post(&r, NULL);
+	return nl_start((struct nl_ep *)fid, &r, NULL);
 }
 
 static int getopt_ep(fid_t fid, int level, int name, void *value, size_t *len)
@@ -253,9 +245,14 @@ static struct fi_ops_cm cm_ops = {
 
 static int ep_close(struct fid *fid)
 {
+	struct nl_ep *ep = (struct nl_ep *)fid;
 	pthread_mutex_lock(&nl_mutex);
-	nl_finalize();
-	nl_the_ep = NULL;
+	nl_eps[ep->index] = NULL;
+	bool others = false;
+	for (int i = 0; i < NL_ENDPOINTS; i++)
+		others |= nl_eps[i] != NULL;
+	if (!others)
+		nl_finalize();
 	pthread_mutex_unlock(&nl_mutex);
 	free(fid);
 	return 0;
@@ -283,6 +280,12 @@ static int ep_bind(struct fid *fid, struct fid *to, uint64_t flags)
 			ep->sends = (struct nl_cntr *)to;
 		if (flags & FI_RECV)
 			ep->receives = (struct nl_cntr *)to;
+		if (flags & FI_WRITE)
+			ep->writes = (struct nl_cntr *)to;
+		if (flags & FI_READ)
+			ep->reads = (struct nl_cntr *)to;
+		if (flags & FI_REMOTE_WRITE)
+			ep->remote_writes = (struct nl_cntr *)to;
 		break;
 	case FI_CLASS_EQ:
 		break;
@@ -317,11 +320,25 @@ static struct fi_ops ep_fid_ops = {
     .size = sizeof(struct fi_ops), .close = ep_close, .bind = ep_bind, .control = ep_control,
     .ops_open = NL_NO(fi_ep_ops_open)};
 
+/* free_endpoint returns the index for a new endpoint, or -1: another one receives its messages. */
+static int free_endpoint(uint64_t caps)
+{
+	int index = -1;
+	for (int i = NL_ENDPOINTS - 1; i >= 0; i--) {
+		if (nl_eps[i] == NULL)
+			index = i;
+		else if (nl_eps[i]->caps & caps & (FI_MSG | FI_TAGGED))
+			return -1;
+	}
+	return index;
+}
+
 int nl_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **fid, void *context)
 {
 	(void)domain;
-	if (nl_the_ep != NULL || nl_finalized)
-		return -FI_EBUSY; /* a rank has one endpoint, which has its name */
+	int index = free_endpoint(info->caps);
+	if (index < 0 || nl_finalized)
+		return -FI_EBUSY;
 	struct nl_ep *ep = calloc(1, sizeof *ep);
 	if (ep == NULL)
 		return -FI_ENOMEM;
@@ -330,12 +347,15 @@ int nl_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep *
 	ep->ep.cm = &cm_ops;
 	ep->ep.msg = &msg_ops;
 	ep->ep.tagged = &tagged_ops;
-	ep->ep.rma = &rma_ops;
+	ep->ep.rma = &nl_rma_ops;
+	ep->ep.atomic = &nl_atomic_ops;
 	ep->directed = (info->caps & FI_DIRECTED_RECV) != 0;
 	ep->min_multi = NL_INLINE;
 	ep->tx_flags = info->tx_attr != NULL ? info->tx_attr->op_flags : 0;
 	ep->rx_flags = info->rx_attr != NULL ? info->rx_attr->op_flags : 0;
-	nl_the_ep = ep;
+	ep->caps = info->caps;
+	ep->index = (uint32_t)index;
+	nl_eps[index] = ep;
 	*fid = &ep->ep;
 	return 0;
 }

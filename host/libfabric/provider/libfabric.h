@@ -45,23 +45,34 @@ struct nl_cq {
 	bool has_read;    /* the last call took completions */
 };
 
-/* A multi-receive buffer, or nothing. */
 struct nl_ep {
 	struct fid_ep ep;
 	struct nl_cq *tx, *rx;
 	bool tx_selective, rx_selective;
-	struct nl_cntr *sends, *receives;
+	struct nl_cntr *sends, *receives, *writes, *reads, *remote_writes;
 	struct nl_av *av;
 	bool directed; /* receives may name their source */
 	size_t min_multi;
 	uint64_t tx_flags, rx_flags;
+	uint64_t caps;
+	uint32_t index; /* in nl_eps */
 };
 
-extern struct nl_ep *nl_the_ep; /* the endpoint of the process, or NULL */
+/* The endpoints of the process. All have the name of its rank, and messages are matched per rank: at
+ * most one of them receives messages with tags, and one those without. */
+enum { NL_ENDPOINTS = 8 };
+extern struct nl_ep *nl_eps[NL_ENDPOINTS];
 
+extern struct fi_ops_rma nl_rma_ops;
+extern struct fi_ops_atomic nl_atomic_ops;
+
+ssize_t nl_start(struct nl_ep *ep, struct nl_request *r, const void *bytes); /* of an operation of the endpoint */
 void nl_drain(void); /* moves completions from the ring into their queues */
 int nl_poll(void);   /* one look at the network, which may wait; 0 or a negative error number */
 
+struct fi_atomic_attr;
+int nl_query_atomic(struct fid_domain *domain, enum fi_datatype type, enum fi_op op, struct fi_atomic_attr *attr,
+		    uint64_t flags);
 int nl_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq **cq, void *context);
 int nl_cntr_open(struct fid_domain *domain, struct fi_cntr_attr *attr, struct fid_cntr **cntr, void *context);
 int nl_endpoint(struct fid_domain *domain, struct fi_info *info, struct fid_ep **ep, void *context);

@@ -121,8 +121,14 @@ static void sleep_really_ms(long ms)
 	syscall(SYS_nanosleep, &t, NULL);
 }
 
+/* Requests that need no answer are left to the next call that does, or to the world when it looks by
+ * itself. A full batch is announced, so that the ring does not fill up while the world sleeps. */
+enum { BATCH = NL_SLOTS / 2 };
+static int quiet; /* requests since the last announcement */
+
 static void ring_doorbell(void)
 {
+	quiet = 0;
 	__atomic_add_fetch(&nl_region->doorbell, 1, __ATOMIC_SEQ_CST);
 	if (__atomic_load_n(&nl_region->world_sleeps, __ATOMIC_SEQ_CST))
 		syscall(SYS_futex, &nl_region->doorbell, FUTEX_WAKE, INT_MAX, NULL, NULL, 0);
@@ -155,15 +161,33 @@ static void relax(void)
 #endif
 }
 
-/* The world answers soon, or after other ranks had their turn: it is worth looking a few times
- * before the processor is given to them. */
-static void wait_until(uint32_t *word, bool (*reached)(void))
+/* The world answers soon, or after other ranks had their turn. How often it is worth looking before
+ * the processor is given up follows the experience, as in spin.go. */
+enum { FEWEST_LOOKS = 8, MOST_LOOKS = 512, RETRY_LOOKS = 32 };
+static int looks = FEWEST_LOOKS, missed;
+
+static bool spin_until(bool (*reached)(void))
 {
-	for (int i = 0; i < 64; i++) {
-		if (reached())
-			return;
+	int n = missed % RETRY_LOOKS == RETRY_LOOKS - 1 ? MOST_LOOKS : looks;
+	for (int i = 0; i < n; i++) {
+		if (reached()) {
+			looks -= looks / 8;
+			looks = looks < 2 * i ? 2 * i : looks;
+			looks = looks > MOST_LOOKS ? MOST_LOOKS : looks;
+			missed = 0;
+			return true;
+		}
 		relax();
 	}
+	looks = looks / 2 < FEWEST_LOOKS ? FEWEST_LOOKS : looks / 2;
+	missed++;
+	return false;
+}
+
+static void wait_until(uint32_t *word, bool (*reached)(void))
+{
+	if (spin_until(reached))
+		return;
 	while (!reached() && !has_ended()) {
 		__atomic_store_n(&nl_region->rank_sleeps, 1, __ATOMIC_SEQ_CST);
 		uint32_t seen = __atomic_load_n(word, __ATOMIC_SEQ_CST);
@@ -192,13 +216,13 @@ int nl_post(struct nl_request *r, const void *bytes)
 	r->compute_ns = nl_take_compute();
 	r->spent_ps = nl_take_skew();
 	if (r->flags & NL_IS_INLINE)
-		memcpy(nl_region->sent[slot], bytes, r->length);
+		memcpy(nl_region->sent[slot], bytes, r->compares ? 2 * r->length : r->length);
 	nl_region->requests[slot] = *r;
 	nl_region->calls++;
 	posted++;
 	nl_unpriced = true;
 	__atomic_store_n(&nl_region->request_head, posted, __ATOMIC_SEQ_CST);
-	if (r->op < NL_PEEK)
+	if (r->op < NL_PEEK && ++quiet == BATCH)
 		ring_doorbell();
 	return 0;
 }

@@ -13,7 +13,8 @@
 #include "libfabric.h"
 
 #define CAPS (FI_MSG | FI_TAGGED | FI_SEND | FI_RECV | FI_LOCAL_COMM | FI_REMOTE_COMM | FI_DIRECTED_RECV | \
-	      FI_SOURCE | FI_MULTI_RECV)
+	      FI_SOURCE | FI_MULTI_RECV | FI_RMA | FI_ATOMIC | RMA_KINDS)
+#define RMA_KINDS (FI_READ | FI_WRITE | FI_REMOTE_READ | FI_REMOTE_WRITE)
 #define ORDER (FI_ORDER_SAS)
 
 static struct fi_info *describe(const struct fi_info *hints)
@@ -27,17 +28,23 @@ static struct fi_info *describe(const struct fi_info *hints)
 	info->domain_attr = calloc(1, sizeof *info->domain_attr);
 	info->fabric_attr = calloc(1, sizeof *info->fabric_attr);
 	uint64_t caps = hints != NULL && hints->caps != 0 ? hints->caps : CAPS;
-	info->caps = caps | (caps & (FI_MSG | FI_TAGGED) ? FI_SEND | FI_RECV : 0);
+	if (caps & (FI_MSG | FI_TAGGED) && !(caps & (FI_SEND | FI_RECV)))
+		caps |= FI_SEND | FI_RECV;
+	if (caps & (FI_RMA | FI_ATOMIC) && !(caps & RMA_KINDS))
+		caps |= RMA_KINDS;
+	info->caps = caps;
 	info->addr_format = FI_FORMAT_UNSPEC;
 	info->src_addrlen = sizeof(struct nl_name);
 	struct nl_name *name = calloc(1, sizeof *name);
 	*name = (struct nl_name){NL_MAGIC, nl_my_rank() < 0 ? 0 : (uint32_t)nl_my_rank()};
 	info->src_addr = name;
 	*info->tx_attr = (struct fi_tx_attr){
-	    .caps = info->caps & (FI_MSG | FI_TAGGED | FI_SEND), .msg_order = ORDER, .inject_size = NL_INLINE,
+	    .caps = info->caps & (FI_MSG | FI_TAGGED | FI_SEND | FI_RMA | FI_ATOMIC | FI_READ | FI_WRITE),
+	    .rma_iov_limit = 1, .msg_order = ORDER, .inject_size = NL_INLINE,
 	    .size = 1024, .iov_limit = 1, .op_flags = hints != NULL && hints->tx_attr ? hints->tx_attr->op_flags : 0};
 	*info->rx_attr = (struct fi_rx_attr){
-	    .caps = info->caps & (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_MULTI_RECV),
+	    .caps = info->caps & (FI_MSG | FI_TAGGED | FI_RECV | FI_DIRECTED_RECV | FI_SOURCE | FI_MULTI_RECV |
+			      FI_RMA | FI_ATOMIC | FI_REMOTE_READ | FI_REMOTE_WRITE),
 	    .msg_order = ORDER, .size = 1024, .iov_limit = 1,
 	    .op_flags = hints != NULL && hints->rx_attr ? hints->rx_attr->op_flags : 0};
 	*info->ep_attr = (struct fi_ep_attr){
@@ -80,14 +87,33 @@ static bool can(const struct fi_info *h)
 	       (!differs(h->fabric_attr->name, "nicloop") && !differs(h->fabric_attr->prov_name, "nicloop"));
 }
 
+/* Programs exchange the names of endpoints, or name a node: here, the number of a rank. */
+static void add_destination(struct fi_info *info, const char *node)
+{
+	char *end;
+	unsigned long rank = strtoul(node, &end, 10);
+	struct nl_name *name = malloc(sizeof *name);
+	if (name == NULL || end == node || *end != 0) {
+		free(name);
+		return;
+	}
+	*name = (struct nl_name){NL_MAGIC, (uint32_t)rank};
+	info->dest_addr = name;
+	info->dest_addrlen = sizeof *name;
+}
+
 static int getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
 		   const struct fi_info *hints, struct fi_info **info)
 {
-	(void)version, (void)node, (void)service, (void)flags; /* names are ranks, exchanged by the program */
+	(void)version, (void)service;
 	if (!nl_has_world() || !can(hints))
 		return -FI_ENODATA;
 	*info = describe(hints);
-	return *info == NULL ? -FI_ENOMEM : 0;
+	if (*info == NULL)
+		return -FI_ENOMEM;
+	if (node != NULL && !(flags & FI_SOURCE))
+		add_destination(*info, node);
+	return 0;
 }
 
 /* ---- objects that are only there ---- */
@@ -117,7 +143,6 @@ NL_STUB(fi_srx_context)
 NL_STUB(fi_passive_ep)
 NL_STUB(fi_poll_open)
 NL_STUB(fi_wait_open)
-NL_STUB(fi_query_atomic)
 NL_STUB(fi_query_collective)
 NL_STUB(fi_eq_sread)
 
@@ -156,28 +181,74 @@ static int eq_open(struct fid_fabric *fabric, struct fi_eq_attr *attr, struct fi
 	return 0;
 }
 
-/* ---- memory regions: the world reaches all memory of the process ---- */
+/* ---- memory regions: peers name them by the keys that the program chose ---- */
 
-static int mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access, uint64_t offset, uint64_t key,
-		  uint64_t flags, struct fid_mr **mr, void *context)
+struct nl_mr {
+	struct fid_mr mr;
+	bool registered; /* with the world */
+};
+
+static int world_registration(uint32_t op, uint64_t key, const void *buf, size_t len, uint64_t access)
 {
-	(void)fid, (void)buf, (void)len, (void)access, (void)offset, (void)flags;
-	*mr = calloc(1, sizeof **mr);
-	(*mr)->fid = (struct fid){FI_CLASS_MR, context, &object_ops};
-	(*mr)->key = key;
+	struct nl_request r = {.op = op, .tag = key, .address = (uintptr_t)buf, .length = len, .data = access};
+	pthread_mutex_lock(&nl_mutex);
+	bool started = nl_started;
+	int err = nl_finalized ? 0 : nl_call(&r);
+	nl_started = started; /* a registration moves no data */
+	if (err == 0)
+		err = nl_region->result;
+	pthread_mutex_unlock(&nl_mutex);
+	return err;
+}
+
+static int mr_close(struct fid *fid)
+{
+	struct nl_mr *mr = (struct nl_mr *)fid;
+	if (mr->registered)
+		world_registration(NL_UNREGISTER, mr->mr.key, NULL, 0, 0);
+	free(mr);
+	return 0;
+}
+
+static struct fi_ops mr_fid_ops = {
+    .size = sizeof(struct fi_ops), .close = mr_close, .bind = bind_nothing, .control = control_nothing,
+    .ops_open = NL_NO(fi_open_ops)};
+
+/* The world reaches all memory of the process: only what peers access is registered with it. */
+static int mr_reg(struct fid *fid, const void *buf, size_t len, uint64_t access, uint64_t offset, uint64_t key,
+		  uint64_t flags, struct fid_mr **fid_mr, void *context)
+{
+	(void)fid, (void)offset, (void)flags;
+	struct nl_mr *mr = calloc(1, sizeof *mr);
+	if (mr == NULL)
+		return -FI_ENOMEM;
+	mr->mr.fid = (struct fid){FI_CLASS_MR, context, &mr_fid_ops};
+	mr->mr.key = key;
+	mr->mr.mem_desc = mr;
+	if (access & (FI_REMOTE_READ | FI_REMOTE_WRITE)) {
+		int err = world_registration(NL_REGISTER, key, buf, len, access);
+		if (err) {
+			free(mr);
+			return err;
+		}
+		mr->registered = true;
+	}
+	*fid_mr = &mr->mr;
 	return 0;
 }
 
 static int mr_regv(struct fid *fid, const struct iovec *iov, size_t count, uint64_t access, uint64_t offset,
 		   uint64_t key, uint64_t flags, struct fid_mr **mr, void *context)
 {
-	(void)iov, (void)count;
-	return mr_reg(fid, NULL, 0, access, offset, key, flags, mr, context);
+	if (count > 1)
+		return -FI_EINVAL;
+	return mr_reg(fid, count ? iov->iov_base : NULL, count ? iov->iov_len : 0, access, offset, key, flags, mr, context);
 }
 
 static int mr_regattr(struct fid *fid, const struct fi_mr_attr *attr, uint64_t flags, struct fid_mr **mr)
 {
-	return mr_reg(fid, NULL, 0, attr->access, attr->offset, attr->requested_key, flags, mr, attr->context);
+	return mr_regv(fid, attr->mr_iov, attr->iov_count, attr->access, attr->offset, attr->requested_key, flags, mr,
+		       attr->context);
 }
 
 static struct fi_ops_mr mr_ops = {.size = sizeof mr_ops, .reg = mr_reg, .regv = mr_regv, .regattr = mr_regattr};
@@ -301,7 +372,7 @@ static struct fi_ops_domain domain_ops = {
     .size = sizeof domain_ops, .av_open = av_open, .cq_open = nl_cq_open, .endpoint = nl_endpoint,
     .scalable_ep = NL_NO(fi_scalable_ep), .cntr_open = nl_cntr_open, .poll_open = NL_NO(fi_poll_open),
     .stx_ctx = NL_NO(fi_stx_context), .srx_ctx = NL_NO(fi_srx_context),
-    .endpoint2 = NL_NO(fi_scalable_ep), .query_atomic = NL_NO(fi_query_atomic), .query_collective = NL_NO(fi_query_collective)};
+    .endpoint2 = NL_NO(fi_scalable_ep), .query_atomic = nl_query_atomic, .query_collective = NL_NO(fi_query_collective)};
 
 static int domain(struct fid_fabric *fabric, struct fi_info *info, struct fid_domain **domain, void *context)
 {

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define NL_MAGIC 0x4946494eu
-#define NL_VERSION 1u
+#define NL_VERSION 4u
 #define NL_SLOTS 256u   /* requests, and completions, that can be pending */
 #define NL_INLINE 2048u /* bytes of a message that travel in a slot */
 
@@ -14,11 +14,16 @@ enum nl_op {
 	NL_SEND = 1,
 	NL_RECV = 2,
 	NL_RECV_CLAIMED = 3,
-	NL_PEEK = 4,     /* the request waits for the answer, as do those below */
-	NL_CANCEL = 5,
-	NL_POLL = 6,
-	NL_CLOCK = 7,
-	NL_FINALIZE = 8,
+	NL_WRITE = 4,
+	NL_READ = 5,
+	NL_ATOMIC = 6,
+	NL_PEEK = 7, /* the request waits for the answer, as do those below */
+	NL_CANCEL = 8,
+	NL_POLL = 9,
+	NL_CLOCK = 10,
+	NL_FINALIZE = 11,
+	NL_REGISTER = 12,
+	NL_UNREGISTER = 13,
 };
 
 enum nl_flag {
@@ -37,12 +42,16 @@ struct nl_request {
 	uint32_t op, flags;
 	uint64_t context; /* of the caller; identifies the operation in NL_CANCEL */
 	uint64_t address, length;
-	uint64_t tag, ignore, data;
-	int32_t peer; /* rank, or -1: any */
+	uint64_t tag, ignore, data; /* one-sided: tag is the key, ignore the offset in the region */
+	int32_t peer;               /* rank, or -1: any */
 	uint32_t min_multi;
 	uint64_t compute_ns; /* processor time since the last answer */
 	uint64_t spent_ps;   /* virtual time that the rank spent without a request */
-	uint8_t pad[128 - 80];
+	uint64_t result;     /* of an atomic: address of the values that it fetches, or 0 */
+	uint16_t atomic_op, datatype;
+	uint32_t compares; /* 1: the operands are followed by values to compare with */
+	uint32_t endpoint; /* of the operation; its completion has it, too */
+	uint8_t pad[128 - 100];
 };
 
 enum nl_completion_flag {
@@ -53,6 +62,11 @@ enum nl_completion_flag {
 	NL_BUFFER_DONE = 1 << 4, /* a multi-receive buffer is the caller's again */
 	NL_WAS_PEEK = 1 << 5,
 	NL_SILENT = 1 << 6, /* counts, but is not reported */
+	NL_WAS_WRITE = 1 << 7,
+	NL_WAS_READ = 1 << 8,
+	NL_WAS_ATOMIC = 1 << 9,
+	NL_WAS_REMOTE_WRITE = 1 << 10, /* of a peer, with data */
+	NL_ENDPOINT_SHIFT = 24,        /* the highest byte is the endpoint */
 };
 
 struct nl_completion {
@@ -85,7 +99,9 @@ struct nl_region {
 	uint64_t mpi_ps; /* virtual time inside MPI calls */
 	uint64_t calls;  /* of libfabric functions that move data or read completions */
 	char call[48];   /* the MPI function that the rank is in */
-	uint8_t pad5[4096 - 5 * 64 - 64];
+	uint32_t aborted, abort_code; /* of MPI_Abort */
+	int32_t result;               /* of a registration: 0, or a negative error number */
+	uint8_t pad5[4096 - 5 * 64 - 76];
 	struct nl_request requests[NL_SLOTS];
 	struct nl_completion completions[NL_SLOTS];
 	uint8_t sent[NL_SLOTS][NL_INLINE];

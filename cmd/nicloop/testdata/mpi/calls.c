@@ -248,6 +248,12 @@ static void spin(void)
 		;
 }
 
+static void abort_world(void)
+{
+	if (rank == 2)
+		MPI_Abort(MPI_COMM_WORLD, 9);
+}
+
 static const struct {
 	const char *name;
 	void (*run)(void);
@@ -255,7 +261,7 @@ static const struct {
     {"alltoall", alltoall}, {"wildcard", wildcard}, {"iprobe", iprobe}, {"test", test}, {"ssend", ssend},
     {"mprobe", mprobe}, {"window", window}, {"nonblocking", nonblocking}, {"cancel", cancel}, {"self", self},
     {"large", large}, {"flood", flood}, {"clocks", clocks}, {"truncate", truncate_message}, {"hang", hang},
-    {"die", die}, {"spin", spin},
+    {"die", die}, {"spin", spin}, {"abort", abort_world},
 };
 
 int main(int argc, char **argv)

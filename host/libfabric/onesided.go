@@ -1,0 +1,405 @@
+package libfabric
+
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/host/path"
+	"github.com/nicloop/nicloop/rma"
+)
+
+// Error numbers of libfabric for one-sided operations.
+const (
+	errIO          = 5
+	errNoMemory    = 12
+	errAccess      = 13
+	errInvalid     = 22
+	errKeyRejected = 129
+	errKeyInUse    = 266
+)
+
+// Access rights of a memory region, as in fi_mr_reg.
+const (
+	remoteRead  = 1 << 12
+	remoteWrite = 1 << 13
+)
+
+// A memoryRegion is memory that a program has registered for its peers. The NIC cannot reach the
+// memory of the program: it accesses shadow, DMA memory of the same length. A put is copied from
+// the shadow to the program when the program may know of it: when it is notified, or when the put
+// is done at its origin. A get is preceded by a copy from the program to the shadow.
+type memoryRegion struct {
+	address uint64
+	length  int
+	access  uint64
+	shadow  []byte
+	exposed *host.Exposed
+	closed  bool
+}
+
+// A oneSided is a put or a get that a program has started.
+type oneSided struct {
+	request
+	owner   *session // of the region
+	mr      *memoryRegion
+	bytes   []byte // of a put, until it starts
+	local   []byte // DMA memory
+	pieces  []host.OneSidedOp
+	left    int // pieces that are not done
+	copied  bool
+	failure error
+}
+
+func (o *oneSided) offset() int { return int(o.ignore) }
+
+// oneSidedState is what a session has for one-sided operations.
+type oneSidedState struct {
+	enabled    bool
+	regions    map[uint64]*memoryRegion // by key
+	inProgress int
+	deferred   []*oneSided         // no memory for them yet
+	incoming   map[int][]*oneSided // puts of other ranks, by rank, in the order in which they started
+	service    *atomicService
+	atomics    uint64 // atomics that were started
+}
+
+func (x *session) enableOneSided() error {
+	if x.oneSided.enabled {
+		return nil
+	}
+	x.oneSided.enabled = true
+	x.oneSided.regions, x.oneSided.incoming = map[uint64]*memoryRegion{}, map[int][]*oneSided{}
+	return errors.Join(x.r.UseOneSided(x.notified), x.startService())
+}
+
+// ---- registration ----
+
+// register exposes memory of the program. The program gets the error number.
+func (x *session) register(r *request) error {
+	if err := x.enableOneSided(); err != nil {
+		return err
+	}
+	x.region.result = 0
+	if x.oneSided.regions[r.tag] != nil {
+		x.region.result = -errKeyInUse
+		return nil
+	}
+	mr := &memoryRegion{address: r.address, length: int(r.length), access: r.data}
+	if r.data&(remoteRead|remoteWrite) != 0 && r.length > 0 {
+		if err := x.expose(mr); err != nil {
+			x.region.result = -errNoMemory
+			x.s.Warn(fmt.Sprintf("rank %d cannot register %d bytes for its peers: %v; raise --heap",
+				x.link.rank, r.length, err))
+			return nil
+		}
+	}
+	x.oneSided.regions[r.tag] = mr
+	return nil
+}
+
+// exposePatience limits how long a registration waits for entries of the translation tables.
+const exposePatience = 10 * drivers.Millisecond
+
+func (x *session) expose(mr *memoryRegion) (err error) {
+	if mr.shadow, err = x.r.Alloc(mr.length); err != nil {
+		return err
+	}
+	for until := x.r.Now() + exposePatience; ; {
+		mr.exposed, err = x.r.Expose(mr.shadow)
+		if !errors.Is(err, path.ErrAgain) || x.r.Now() > until {
+			break
+		}
+		if err := x.r.ProgressUntil(x.r.Now()+drivers.Microsecond, func() bool { return false }); err != nil {
+			return err
+		}
+	}
+	if err != nil {
+		return errors.Join(err, x.r.Free(mr.shadow))
+	}
+	return nil
+}
+
+func (x *session) unregister(key uint64) error {
+	mr := x.oneSided.regions[key]
+	if mr == nil {
+		return nil
+	}
+	mr.closed = true
+	delete(x.oneSided.regions, key)
+	if mr.exposed == nil {
+		return nil
+	}
+	x.r.Withdraw(mr.exposed)
+	return x.r.Free(mr.shadow)
+}
+
+// ---- puts and gets ----
+
+// access begins a put or a get of the program.
+func (x *session) access(r *request) error {
+	if err := x.enableOneSided(); err != nil {
+		return err
+	}
+	o := &oneSided{request: *r}
+	if r.op == opWrite {
+		o.bytes = make([]byte, r.length)
+		if err := x.fetch(r, o.bytes); err != nil {
+			return err
+		}
+	}
+	if code := x.find(o); code != 0 {
+		x.report(o, code, nil)
+		return nil
+	}
+	x.state.oneSided(x.link.rank, o)
+	if len(x.oneSided.deferred) == 0 {
+		started, err := x.start(o)
+		if started || err != nil {
+			return err
+		}
+	}
+	x.oneSided.deferred = append(x.oneSided.deferred, o)
+	return nil
+}
+
+// fetch reads the bytes of a request from its slot, or from the program.
+func (x *session) fetch(r *request, into []byte) error {
+	if r.flags&flagInline != 0 {
+		copy(into, x.region.sent[x.region.requestTail%slots][:])
+		return nil
+	}
+	if err := readProgram(int(x.link.pid.Load()), r.address, into); err != nil {
+		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	}
+	return nil
+}
+
+// find finds the region that an operation accesses, or returns an error number.
+func (x *session) find(o *oneSided) int32 {
+	if st := x.s.world.ranks[o.peer]; st != nil {
+		o.owner = st.session
+	}
+	if o.owner == nil || o.owner.oneSided.regions[o.tag] == nil {
+		return errKeyRejected
+	}
+	o.mr = o.owner.oneSided.regions[o.tag]
+	need := uint64(remoteRead)
+	if o.op == opWrite {
+		need = remoteWrite
+	}
+	switch n := uint64(o.mr.length); {
+	case o.op != opAtomic && o.mr.access&need == 0:
+		return errAccess
+	case o.mr.exposed == nil && o.owner != x && (o.length > 0 || o.flags&flagHasData != 0):
+		return errAccess
+	case o.length > n || o.ignore > n-o.length:
+		return errInvalid
+	}
+	return 0
+}
+
+// start hands an operation to the hardware. Not started: there is no memory for it now.
+func (x *session) start(o *oneSided) (started bool, err error) {
+	switch {
+	case o.length == 0 && o.flags&flagHasData == 0:
+		x.report(o, 0, nil)
+		return true, nil
+	case o.owner == x:
+		return true, x.accessOwn(o)
+	}
+	n := max(int(o.length), 1) // a put without bytes but with data writes the byte that is there
+	if o.local, err = x.r.Alloc(n); err != nil {
+		if x.oneSided.inProgress > 0 {
+			return false, nil
+		}
+		x.report(o, errNoMemory, nil)
+		return true, nil
+	}
+	if o.op == opRead || o.length == 0 {
+		if err := o.owner.refresh(o.mr, o.offset(), n); err != nil {
+			return true, err
+		}
+	}
+	if o.op == opWrite {
+		copy(o.local, o.mr.shadow[min(o.offset(), o.mr.length-n):])
+		copy(o.local, o.bytes)
+		o.bytes = nil
+		o.owner.oneSided.incoming[x.link.rank] = append(o.owner.oneSided.incoming[x.link.rank], o)
+	}
+	x.oneSided.inProgress++
+	return true, x.startPieces(o)
+}
+
+func (x *session) startPieces(o *oneSided) error {
+	n := len(o.local)
+	at := min(o.offset(), o.mr.length-n)
+	for from := 0; from < n; from += rma.MaxBytes {
+		to := min(from+rma.MaxBytes, n)
+		o.pieces = append(o.pieces, host.OneSidedOp{
+			Put: o.op == opWrite, Local: o.local[from:to:to], Target: o.mr.exposed, Offset: at + from,
+			Notify: o.flags&flagHasData != 0 && to == n, Data: o.data,
+			Done: func(err error) {
+				o.failure = errors.Join(o.failure, err)
+				if o.left--; o.left == 0 {
+					x.failed = errors.Join(x.failed, x.finish(o))
+				}
+			},
+		})
+	}
+	o.left = len(o.pieces)
+	for i := range o.pieces {
+		for {
+			err := x.r.StartOneSided(&o.pieces[i])
+			if err == nil {
+				break
+			}
+			if !errors.Is(err, path.ErrAgain) {
+				return err
+			}
+			if err := x.r.ProgressUntil(x.r.Now()+drivers.Microsecond, func() bool { return false }); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// accessOwn accesses memory of the program itself, without the NIC.
+func (x *session) accessOwn(o *oneSided) (err error) {
+	pid, at := int(x.link.pid.Load()), o.mr.address+o.ignore
+	var got []byte
+	if o.op == opWrite {
+		err = writeProgram(pid, at, o.bytes)
+	} else {
+		got = make([]byte, o.length)
+		err = readProgram(pid, at, got)
+	}
+	if err != nil {
+		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	}
+	if o.op == opWrite && o.flags&flagHasData != 0 {
+		x.reports = append(x.reports, remoteWriteReport(x.link.rank, o))
+	}
+	return x.deliver(o, got)
+}
+
+// finish ends an operation whose bytes have arrived, and starts those that waited for its memory.
+func (x *session) finish(o *oneSided) (err error) {
+	x.oneSided.inProgress--
+	x.state.vain = 0
+	var got []byte
+	if o.op == opWrite {
+		err = o.owner.copyPut(o)
+		incoming, rank := o.owner.oneSided.incoming, x.link.rank
+		incoming[rank] = slices.DeleteFunc(incoming[rank], func(other *oneSided) bool { return other == o })
+	} else {
+		got = slices.Clone(o.local)
+	}
+	err = errors.Join(err, x.r.Free(o.local))
+	x.s.world.trace(x, host.TaggedStatus{Source: int(o.peer), Tag: o.tag, Data: o.ignore, Bytes: int(o.length)}, got)
+	if o.failure != nil {
+		x.report(o, errIO, nil)
+	} else {
+		err = errors.Join(err, x.deliver(o, got))
+	}
+	for err == nil && len(x.oneSided.deferred) > 0 {
+		started := false
+		if started, err = x.start(x.oneSided.deferred[0]); !started {
+			break
+		}
+		x.oneSided.deferred = x.oneSided.deferred[1:]
+	}
+	return err
+}
+
+// deliver reports an operation, with the bytes that it got.
+func (x *session) deliver(o *oneSided, got []byte) error {
+	if len(got) > inlined {
+		if err := writeProgram(int(x.link.pid.Load()), o.address, got); err != nil {
+			return fmt.Errorf("rank %d: %w", x.link.rank, err)
+		}
+		got = nil
+	}
+	x.report(o, 0, got)
+	return nil
+}
+
+func (x *session) report(o *oneSided, code int32, got []byte) {
+	c := completion{context: o.context, err: code, length: o.length, address: o.address, source: -1}
+	switch o.op {
+	case opWrite:
+		c.flags = wasWrite
+	case opRead:
+		c.flags = wasRead
+	}
+	c.flags |= o.endpoint << endpointShift
+	if o.flags&flagCompletion == 0 {
+		c.flags |= silent
+	}
+	x.reports = append(x.reports, report{completion: c, bytes: got})
+}
+
+// ---- the program whose memory is accessed ----
+
+// refresh copies memory of the program into the shadow, except where a put has written, or will
+// write, what the program does not have yet.
+func (x *session) refresh(mr *memoryRegion, at, n int) error {
+	at = min(at, mr.length-n)
+	now := make([]byte, n)
+	if err := readProgram(int(x.link.pid.Load()), mr.address+uint64(at), now); err != nil {
+		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	}
+	for _, list := range x.oneSided.incoming {
+		for _, o := range list {
+			low, high := max(o.offset(), at), min(o.offset()+int(o.length), at+n)
+			if o.mr == mr && !o.copied && low < high {
+				copy(now[low-at:high-at], mr.shadow[low:high])
+			}
+		}
+	}
+	copy(mr.shadow[at:], now)
+	return nil
+}
+
+// copyPut copies what a put wrote into the memory of the program.
+func (x *session) copyPut(o *oneSided) error {
+	if o.copied || o.mr.closed || o.failure != nil || x.link.left.Load() {
+		return nil
+	}
+	o.copied = true
+	at := o.offset()
+	b := o.mr.shadow[at : at+int(o.length)]
+	if err := writeProgram(int(x.link.pid.Load()), o.mr.address+o.ignore, b); err != nil {
+		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	}
+	return nil
+}
+
+// notified handles the notification of a put with data: it and the puts before it were written.
+func (x *session) notified(from int, _ uint64) error {
+	for {
+		list := x.oneSided.incoming[from]
+		if len(list) == 0 {
+			return fmt.Errorf("rank %d: a put of rank %d was notified that was not started", x.link.rank, from)
+		}
+		o := list[0]
+		x.oneSided.incoming[from] = list[1:]
+		if err := x.copyPut(o); err != nil {
+			return err
+		}
+		if o.flags&flagHasData != 0 {
+			x.state.vain = 0
+			x.reports = append(x.reports, remoteWriteReport(from, o))
+			return nil
+		}
+	}
+}
+
+func remoteWriteReport(from int, o *oneSided) report {
+	return report{completion: completion{
+		flags: wasRemoteWrite | withData, length: o.length, data: o.data, source: int32(from),
+	}}
+}
