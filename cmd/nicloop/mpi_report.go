@@ -35,7 +35,9 @@ func (r *mpiReport) print(out io.Writer) {
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "PATH\tMESSAGES\tBYTES\t")
 	for _, name := range []string{"eager", "rendezvous", "one-sided", "local"} {
-		fmt.Fprintf(tw, "%s\t%d\t%d\t\n", name, p.Paths[name].Messages, p.Paths[name].Bytes)
+		if path := p.Paths[name]; path.Messages > 0 {
+			fmt.Fprintf(tw, "%s\t%d\t%d\t\n", name, path.Messages, path.Bytes)
+		}
 	}
 	_ = tw.Flush()
 	var mpi, all drivers.Time
