@@ -146,6 +146,7 @@ var examples = []struct {
 	{"explorations", "check rendezvous --bound 1", 0},
 	{"explorations", "check threshold --bound 1", 0},
 	{"explorations", "check portals", 0},
+	{"explorations", "check rportals", 0},
 	{"run", "run stencil --device ideal: --nodes 8 --size 16384 --iterations 4 --eager-threshold auto", 0},
 	{"simulators", "cache list", 0},
 	{"tools", "doctor", 0},
@@ -174,8 +175,6 @@ var examples = []struct {
 	{"budget", "budget", 0},
 	{"collectives", "bench collectives allgather --ranks 4 --sizes 64", 0},
 	{"simulators", "cache verify", anyCode},
-	{"iwarp", "iwarp ping --sizes 8,65536 --iterations 20 --warmup 1", 0},
-	{"iwarp", "iwarp bandwidth --sizes 2048 --iterations 100 --baseline", 0},
 	{"bridge", "bench bridge --starts 1 --rounds 2 --transactions 2", 0},
 }
 
@@ -195,8 +194,6 @@ func TestEveryDocument(t *testing.T) {
 	left = slices.DeleteFunc(left, func(verb string) bool { return slices.Contains(silent, verb) })
 	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "bisect" }) // TestBisect has a checkout for it
 	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "mpi" })    // TestMPIDocument has a program for it
-	// TestRpingDocument has a server for it.
-	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "iwarp rping" })
 	for _, x := range examples {
 		left = slices.DeleteFunc(left, func(verb string) bool { return strings.HasPrefix(x.line+" ", verb+" ") })
 		if testing.Short() && slices.Contains(slow, x.line) {

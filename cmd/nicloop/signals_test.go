@@ -39,16 +39,12 @@ var longCommands = []struct {
 	{"bench collectives", exitStopped},
 	{"device monitor --device ideal:", exitOK},
 	{"device serve --device ideal: --socket SOCKET", exitOK},
-	{"iwarp serve --listen 127.0.0.1:0", exitOK},
-	{"iwarp ping --iterations 100000000", exitStopped},
-	{"iwarp bandwidth --iterations 100000000", exitStopped},
-	{"iwarp rping --server 127.0.0.1:0", exitStopped},
 }
 
 // otherCommands are tested elsewhere or end on their own within a second, but for bind and unbind,
 // which wait for the kernel.
 var otherCommands = []string{
-	"bench bridge", "bisect", "budget", "cache clean", "cache list", "cache prebuild", "cache verify", "calibrate", "check portals", "completion", "design check", "design init", "device bind",
+	"bench bridge", "bisect", "budget", "cache clean", "cache list", "cache prebuild", "cache verify", "calibrate", "check portals", "check rportals", "completion", "design check", "design init", "device bind",
 	"device diff", "device dump", "device info", "device list", "device log", "device peek", "device poke", "device replay",
 	"device reset", "device scan", "device script", "device selftest", "device unbind", "dissector", "doctor", "help", "man", "mpi", "part",
 	"runs diff", "runs gc", "runs list", "runs show", "runs trend", "serve", "task", "version", "vm",

@@ -57,6 +57,7 @@ var floors = []struct {
 	{"host/rendezvous", []string{"host/match"}},
 	{"host/threshold", []string{"host/match"}},
 	{"host/portals", nil},
+	{"host/portals/rportals", []string{"host/portals"}},
 	// The runner of the regression knows no test, and a topic no other topic: only faults and board
 	// use the random messages of messages.
 	{"bench/regress", []string{"bench", "bench/coverage"}},

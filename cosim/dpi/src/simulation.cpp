@@ -45,9 +45,9 @@ void Simulation::tick(uint64_t reg_pending, uint64_t pio_pending) {
     mesh_.tick({reg_pending, pio_pending});
     return;
   }
-  context_->timeInc(kLowPs);
+  context_->timeInc(kPeriodPs / 2);
   mesh_.tick({reg_pending, pio_pending});
-  context_->timeInc(kHighPs);
+  context_->timeInc(kPeriodPs / 2);
 }
 
 bool Simulation::set_waves(uint64_t from, uint64_t to) {

@@ -49,8 +49,6 @@ func newNode(t testing.TB, typ iwarp.QPType, a iwarp.Attachment) *node {
 	return n
 }
 
-func admitAll([]byte) error { return nil }
-
 // connect returns two nodes over a loopback connection.
 func connect(t testing.TB, o mpa.Options) (a, b *node) {
 	t.Helper()
@@ -67,7 +65,7 @@ func connect(t testing.TB, o mpa.Options) (a, b *node) {
 			return
 		}
 		t.Cleanup(func() { c.Close() })
-		if x, err := Accept(c.(*net.TCPConn), o, 5*time.Second, admitAll); err == nil {
+		if x, err := Accept(c.(*net.TCPConn), o, 5*time.Second); err == nil {
 			accepted <- x
 		}
 	}()

@@ -1,0 +1,145 @@
+package explore
+
+import (
+	"context"
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/nicloop/nicloop/mailbox/modelcheck"
+)
+
+const (
+	defaultMaxStates = 2_000_000
+	maxRun           = 100_000
+)
+
+// Run explores every interleaving of a world. A violated property is a Result.
+func Run(ctx context.Context, o Options) (r modelcheck.Result, err error) {
+	began := time.Now()
+	defer func() { r.Duration = time.Since(began) }()
+	if err := o.validate(); err != nil {
+		return r, err
+	}
+	w, err := NewWorld(&o)
+	if err != nil {
+		return r, err
+	}
+	limit := o.MaxStates
+	if limit == 0 {
+		limit = defaultMaxStates
+	}
+	x, err := modelcheck.RunWorld(ctx, modelcheck.WorldOptions{
+		Options: modelcheck.Options{MaxStates: limit, Liveness: modelcheck.EndReachable},
+	}, w)
+	if err != nil {
+		return r, err
+	}
+	out := x.Outcome
+	r = modelcheck.Result{
+		Verdict: out.Verdict, States: x.Len(), Transitions: x.Transitions, Depth: out.Depth, Ends: out.Ends,
+	}
+	if bad := out.Violation; bad != nil {
+		r.Violation = strings.TrimPrefix(bad.Err.Error(), ErrUnsafe.Error()+": ")
+		commands := []string{o.String()}
+		for _, e := range x.Counterexample() {
+			commands = append(commands, e.String())
+		}
+		var s Script
+		r.Script = modelcheck.Transcript(r.Violation, commands, s.Exec)
+	}
+	return r, nil
+}
+
+// A Script runs the commands of a scenario, one a line:
+//
+//	new [ranks=N] [pts=N] [events=N] [origin=N] [buffers=N] [late] [prompt] [mistake=NAME] OPERATION…
+//	                R:put>T.PT, R:send>T.PT (a put without acknowledgement), R:get>T.PT
+//	do R            the next operation of process R
+//	deliver F>T     the oldest packet of a pair
+//	sent R          with late: the data of the oldest put have left; without it they leave at once
+//	                with prompt a process handles control messages and events of operations as they arrive
+//	origin R        process R handles an event of its operations
+//	control R       process R handles a control message
+//	read R.PT       process R reads an event of a portal table entry
+//	post R.PT       process R posts a buffer
+//	run             until nothing can happen; the enabled events take turns
+//	state           what is known of the messages, and the counts of the layers
+type Script struct {
+	w   *World
+	out strings.Builder
+}
+
+// Exec runs a command and returns what it prints.
+func (s *Script) Exec(line string) string {
+	s.out.Reset()
+	if err := s.exec(line); err != nil {
+		fmt.Fprintf(&s.out, "%s\n", strings.Replace(err.Error(), ErrUnsafe.Error(), "violation", 1))
+	}
+	if s.out.Len() == 0 {
+		return "ok\n"
+	}
+	return s.out.String()
+}
+
+func (s *Script) exec(line string) error {
+	f := strings.Fields(line)
+	if len(f) == 0 {
+		return fmt.Errorf("an empty command")
+	}
+	if f[0] == "new" {
+		o, err := Parse(f[1:])
+		if err != nil {
+			return err
+		}
+		if s.w, err = NewWorld(&o); err == nil {
+			s.w.print = func(format string, args ...any) { fmt.Fprintf(&s.out, format+"\n", args...) }
+		}
+		return err
+	}
+	if s.w == nil {
+		return fmt.Errorf("%s: no world; begin with new", f[0])
+	}
+	switch f[0] {
+	case "state":
+		s.state()
+		return nil
+	case "run":
+		for i := range maxRun {
+			list := s.w.Enabled()
+			if len(list) == 0 {
+				return s.w.Finished()
+			}
+			if err := s.w.Apply(list[i%len(list)]); err != nil {
+				return err
+			}
+		}
+		return fmt.Errorf("no end after %d events", maxRun)
+	}
+	enabled := s.w.Enabled()
+	for _, e := range enabled {
+		if e.String() == line {
+			if err := s.w.Apply(e); err != nil {
+				return err
+			}
+			if len(s.w.Enabled()) == 0 {
+				return s.w.Finished()
+			}
+			return nil
+		}
+	}
+	return fmt.Errorf("%s: cannot happen; possible: %v", line, enabled)
+}
+
+func (s *Script) state() {
+	for i := range s.w.messages {
+		m := &s.w.messages[i]
+		fmt.Fprintf(&s.out, "message %d: attempts=%d accepted=%v received=%v SEND=%d ACK/REPLY=%d\n",
+			i, m.attempts, m.accepted, m.received, m.sends, m.answers)
+	}
+	for i := range s.w.processes {
+		c := s.w.processes[i].layer.Stats()
+		fmt.Fprintf(&s.out, "process %d: recoveries=%d refused=%d issued=%d control=%d\n",
+			i, c.Recoveries, c.Refused, c.Issued, c.Control)
+	}
+}
