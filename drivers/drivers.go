@@ -206,6 +206,17 @@ const (
 	PointTLPDown = 24 // TLP to the NIC
 	PointTLPUp   = 25 // TLP from the NIC
 
+	// Only of a design: device. A DMA write is an address, its 64 strobes and the quadwords that they
+	// select, with other bytes 0; VC is the number of the master, and of the quadword. A beat of a
+	// stream is one or more parts of 64 bits, lowest first, with head and tail flags; VC is the
+	// number of the part.
+	PointDMAAddress = 32
+	PointDMAStrobes = 33
+	PointDMAData    = 34
+	PointStreamOut  = 35 // accepted from the design
+	PointStreamIn   = 36 // accepted by the design
+	PointLines      = 37 // the interrupt outputs have changed; Data has a bit for each
+
 	// For topologies with separate routers (Info.Topology): a flit on the wire of output port p of
 	// router Node is at point PointPort+p.
 	PointPort = 64

@@ -5,13 +5,13 @@
 // # Guarantees
 //
 //   - An [Experiment] measures a [Table] and judges each of its claims from that table alone: HOLDS
-//     or DIFFERS, with the numbers of the paper and ours. A claim is a shape, a ratio or a
-//     break-even point, not an absolute time.
+//     or DIFFERS, with the numbers of the paper and ours. A claim is a shape, a ratio or a break-even
+//     point, not an absolute time.
 //   - A [Hypothesis] ([Env].Why) repeats an experiment with one thing changed and judges it again:
 //     SHOWN if the claim holds with the change, REFUTED if it does not.
 //   - A claim that differs is a result. An error is a run that failed.
-//   - A [Report] names what it ran on, and whether it was scaled down from the size of the paper.
-//     The same [Env] gives the same report and the same files.
-//   - Overheads are relative to runs without flow control, whose mailboxes are so large that none
-//     was ever full. A run that cannot have such mailboxes is an error.
+//   - A [Report] names what it ran on, and whether it was scaled down from the size of the paper. The
+//     same [Env] gives the same report and the same files.
+//   - Overheads are relative to runs without flow control, whose mailboxes are so large that none was
+//     ever full. A run that cannot have such mailboxes is an error.
 package paper

@@ -31,7 +31,8 @@ func (f *deviceFlags) monitor() *cobra.Command {
 		Use: "monitor", Short: "Monitor counters and links, once per second", Args: checked(cobra.NoArgs),
 		Long: `Show the counters and links of a device: which counters changed, how fast, and marks
 at those that should not have changed. A terminal is redrawn in place. The command
-runs until it is interrupted, or for --count samples.
+runs until it is interrupted, or for --count samples. Of a design: device, all
+read-only registers of its map are shown.
 
 --csv writes the values of all counters, a line per node and sample. On a simulated
 device whose time no other program advances, --interval is simulated time.`,
@@ -47,7 +48,7 @@ device whose time no other program advances, --interval is simulated time.`,
 					if cmd.Flags().Changed("node") && n != f.node {
 						continue
 					}
-					m, err := monitor.New(sys.Device(n))
+					m, err := monitor.New(sys.Device(n), sys.Info().Registers)
 					if err != nil {
 						return err
 					}

@@ -175,6 +175,8 @@ var examples = []struct {
 	{"budget", "budget", 0},
 	{"collectives", "bench collectives allgather --ranks 4 --sizes 64", 0},
 	{"simulators", "cache verify", anyCode},
+	{"iwarp", "iwarp ping --sizes 8,65536 --iterations 20 --warmup 1", 0},
+	{"iwarp", "iwarp bandwidth --sizes 2048 --iterations 100 --baseline", 0},
 	{"bridge", "bench bridge --starts 1 --rounds 2 --transactions 2", 0},
 }
 
@@ -194,6 +196,8 @@ func TestEveryDocument(t *testing.T) {
 	left = slices.DeleteFunc(left, func(verb string) bool { return slices.Contains(silent, verb) })
 	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "bisect" }) // TestBisect has a checkout for it
 	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "mpi" })    // TestMPIDocument has a program for it
+	// TestRpingDocument has a server for it.
+	left = slices.DeleteFunc(left, func(verb string) bool { return verb == "iwarp rping" })
 	for _, x := range examples {
 		left = slices.DeleteFunc(left, func(verb string) bool { return strings.HasPrefix(x.line+" ", verb+" ") })
 		if testing.Short() && slices.Contains(slow, x.line) {

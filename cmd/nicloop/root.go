@@ -64,7 +64,7 @@ dynamic mailbox flow control, message passing, workloads.
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{nearestFlag(cmd, err)}
 	})
-	root.AddCommand(newRun(), newRanks(), newPart(), newRuns(), newSweep(), newTask(), newServe(), newBisect(), newBudget(), newCalibrate(), newIMB(), newMPI(), newFabric(), newReproduce(), newRegress(), newConform(), newCheck(), newDesign(), newDevice(), newVM(), newBench(), newCache(), newDissector(), newDoctor(), newVersion(), newMan())
+	root.AddCommand(newRun(), newRanks(), newPart(), newRuns(), newSweep(), newTask(), newServe(), newBisect(), newBudget(), newCalibrate(), newIMB(), newMPI(), newFabric(), newReproduce(), newRegress(), newConform(), newCheck(), newDesign(), newDevice(), newIWARP(), newVM(), newBench(), newCache(), newDissector(), newDoctor(), newVersion(), newMan())
 	root.SetHelpCommand(newHelp())
 	root.Version = thisVersion().line()
 	root.SetVersionTemplate("{{.Version}}\n")

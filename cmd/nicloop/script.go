@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"fmt"
 	"io"
+	"net/url"
 	"os"
 	"strconv"
 	"strings"
@@ -27,7 +28,8 @@ type step struct {
 var stepWords = map[string]int{"peek": 1, "poke": 2, "expect": 2, "run": 1, "node": 1}
 
 func (f *deviceFlags) script() *cobra.Command {
-	return &cobra.Command{
+	var against string
+	cmd := &cobra.Command{
 		Use: "script FILE", Short: "Run a script of register accesses in one session", Args: checked(cobra.ExactArgs(1)),
 		Long: `Run a script in one session with the device, so registers keep their values between
 lines. A line is one of
@@ -39,7 +41,10 @@ lines. A line is one of
   node N                   select the node of the following lines
 
 # begins a comment. FILE may be - for standard input. The whole script is checked
-before the device is opened.`,
+before the device is opened.
+
+--against runs the script on another version of a design too, and reports the first
+DMA write, stream beat, register value or interrupt that differs.`,
 		Example: "  nicloop device script bring-up.txt --nodes 4\n  printf 'poke SCRATCH 7\\nexpect SCRATCH 7\\n' | nicloop device script -",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			in := cmd.InOrStdin()
@@ -50,6 +55,12 @@ before the device is opened.`,
 				}
 				defer file.Close()
 				in = file
+			}
+			if against != "" {
+				var err error
+				if f.uri, err = withVersion(f.uri, against); err != nil {
+					return err
+				}
 			}
 			m, err := registry.Registers(f.uri)
 			if err != nil {
@@ -76,6 +87,25 @@ before the device is opened.`,
 			})
 		},
 	}
+	cmd.Flags().StringVar(&against, "against", "", "compare with another version of a design, such as design:old.yaml")
+	return cmd
+}
+
+// withVersion adds the key against to the URI of a design.
+func withVersion(uri, other string) (string, error) {
+	const scheme = "design:"
+	path, ok := strings.CutPrefix(other, scheme)
+	if !ok || !strings.HasPrefix(uri, scheme) {
+		return "", misused("--device %s --against %s: expected two designs, design:new.yaml and design:old.yaml", uri, other)
+	}
+	if path == "" || strings.Contains(path, "?") {
+		return "", misused("--against %s: expected the description without keys: both versions have those of --device", other)
+	}
+	separator := "?"
+	if strings.Contains(uri, "?") {
+		separator = "&"
+	}
+	return uri + separator + "against=" + url.QueryEscape(path), nil
 }
 
 // parseScript parses and checks a script.

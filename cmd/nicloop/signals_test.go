@@ -39,6 +39,10 @@ var longCommands = []struct {
 	{"bench collectives", exitStopped},
 	{"device monitor --device ideal:", exitOK},
 	{"device serve --device ideal: --socket SOCKET", exitOK},
+	{"iwarp serve --listen 127.0.0.1:0", exitOK},
+	{"iwarp ping --iterations 100000000", exitStopped},
+	{"iwarp bandwidth --iterations 100000000", exitStopped},
+	{"iwarp rping --server 127.0.0.1:0", exitStopped},
 }
 
 // otherCommands are tested elsewhere or end on their own within a second, but for bind and unbind,

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/sirupsen/logrus"
@@ -30,6 +31,7 @@ type Config struct {
 	Program   string // or the shared object, if Inside
 	Inside    bool   // run the model in this process; see the package documentation
 	Dims      [3]int
+	ClockPS   int // of a cycle, for the times in errors; 0: that of this project's NIC
 	VPIDs     int
 	DescHash  uint64   // description and build that the simulator must have: a
 	BuildHash [32]byte // mismatch ends the handshake and reports both values
@@ -102,6 +104,9 @@ func (c *Config) validate() error {
 		if !strings.HasPrefix(p, "+") {
 			return fmt.Errorf("%w: plusarg %q: expected it to start with +", drivers.ErrConfig, p)
 		}
+	}
+	if c.ClockPS == 0 {
+		c.ClockPS = regs.ClockPS
 	}
 	if c.Spin == 0 {
 		c.Spin = defaultSpin

@@ -5,7 +5,6 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // readLimit bounds the cycles of a register read. No bus needs more than a few dozen, so a NIC that
@@ -210,7 +209,7 @@ func (s *Session) apply(a *answer, e *event, stop *drivers.Stop) (done bool, err
 			Node: int(e.node), Addr: e.a, Bytes: e.b, Memory: s.mem.layout.memoryBytes,
 		})
 	case evFault:
-		a.fault = errors.Join(a.fault, drivers.NewAssertionError(e.cycle, regs.ClockPS, string(e.text)))
+		a.fault = errors.Join(a.fault, drivers.NewAssertionError(e.cycle, s.cfg.ClockPS, string(e.text)))
 	case evError:
 		return false, fmt.Errorf("%w: the simulator did not understand us: %s", drivers.ErrProtocol, e.text)
 	case evEdgeOut:

@@ -210,6 +210,10 @@ func TestHash(t *testing.T) {
 	s.Torus = true
 	changed("another parameter", hash(s, *tl))
 	s = smallSpec("")
+	s.ClockPS = 4000
+	changed("the clock", hash(s, *tl))
+	require.Contains(t, string(s.modelHeader()), "#define NL_PERIOD_PS 4000\n")
+	s = smallSpec("")
 	s.Files = []string{s.Files[1], s.Files[0]}
 	changed("the order", hash(s, *tl))
 	s = smallSpec("")

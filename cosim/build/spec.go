@@ -57,7 +57,9 @@ type Spec struct {
 	// Verilator, and Headers files that it may include.
 	Design         string
 	Flags, Headers []string
-	Shared         bool // build a shared object for the caller's process instead of a program
+	// ClockPS is the period of the clock in picoseconds; 0: that of this project's NIC.
+	ClockPS int
+	Shared  bool // build a shared object for the caller's process instead of a program
 
 	Progress func(what string) // may be nil
 	Log      *logrus.Logger    // nil: the standard logger
@@ -151,6 +153,9 @@ func (s *Spec) modelHeader() []byte {
 	if s.Chip {
 		text = append(text, "#define NL_CHIP 1\n"...)
 	}
+	if s.ClockPS != 0 {
+		text = fmt.Appendf(text, "#define NL_PERIOD_PS %d\n", s.ClockPS)
+	}
 	return text
 }
 
@@ -227,6 +232,9 @@ func (s *Spec) hash(t *tools, in map[string][]byte) [32]byte {
 	if s.Netlist {
 		writePart(h, []byte(strings.Join(append(synthesisArgs(s.Files), t.yosysVersion, modelsFile), "\n")))
 		writePart(h, lutModel)
+	}
+	if s.ClockPS != 0 { // the NIC's libraries keep the hashes that they had without this part
+		writePart(h, fmt.Appendf(nil, "clock of %d ps", s.ClockPS))
 	}
 	for _, name := range sortedNames(in) {
 		writePart(h, []byte(name))

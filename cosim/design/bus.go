@@ -20,7 +20,10 @@ var (
 	liteBus = busKind{"AXI4-Lite",
 		[]string{"awvalid", "awready", "awaddr", "wvalid", "wready", "wdata", "bvalid", "bready", "arvalid", "arready", "araddr", "rvalid", "rready", "rdata"},
 		[]string{"awprot", "wstrb", "bresp", "arprot", "rresp"}}
-	memoryBus = busKind{"AXI4",
+	apbBus = busKind{"APB", []string{"psel", "penable", "paddr", "pwrite", "pwdata", "prdata"}, []string{"pready", "pslverr", "pstrb", "pprot"}}
+	// dat_i and dat_o are seen from the design: it reads dat_i on a write.
+	wishboneBus = busKind{"Wishbone", []string{"cyc", "stb", "we", "adr", "dat_i", "dat_o", "ack"}, []string{"sel", "err", "stall", "cti", "bte"}}
+	memoryBus   = busKind{"AXI4",
 		nil, // a master may have only one of the two directions
 		[]string{"awid", "awaddr", "awlen", "awsize", "awburst", "awlock", "awcache", "awprot", "awqos", "awregion", "awuser", "awvalid", "awready",
 			"wdata", "wstrb", "wlast", "wuser", "wvalid", "wready", "bid", "bresp", "buser", "bvalid", "bready",
@@ -28,6 +31,18 @@ var (
 			"rid", "rdata", "rresp", "rlast", "ruser", "rvalid", "rready"}}
 	streamBus = busKind{"AXI-Stream", []string{"tvalid", "tdata"}, []string{"tready", "tkeep", "tstrb", "tlast", "tid", "tdest", "tuser"}}
 )
+
+// registerBus is the kind of the register bus with a prefix, by the signal that only it has.
+func registerBus(prefix string, ports []Port) busKind {
+	for _, kind := range []busKind{apbBus, wishboneBus} {
+		for _, p := range ports {
+			if slices.ContainsFunc(spellings(prefix, kind.required[0]), func(name string) bool { return strings.EqualFold(name, p.Name) }) {
+				return kind
+			}
+		}
+	}
+	return liteBus
+}
 
 // A bus is a group of ports: the port of each signal that exists.
 type bus struct {
@@ -87,7 +102,7 @@ func prefixes(ports []Port) (list []string) {
 // A found is a bus that was recognised by its valid signals.
 type found struct {
 	prefix string
-	kind   string // lite, memory, out or in
+	kind   string // lite, apb, wishbone, memory, out or in
 }
 
 // findAll recognises the buses of a module.
@@ -99,14 +114,20 @@ func findAll(ports []Port) (list []found) {
 	seen := map[string]bool{}
 	for _, p := range ports {
 		name := strings.ToLower(p.Name)
-		for _, valid := range []string{"awvalid", "arvalid", "tvalid"} {
+		for _, valid := range []string{"awvalid", "arvalid", "tvalid", "psel", "cyc"} {
 			before, after, ok := strings.Cut(name, valid)
 			if !ok {
 				continue
 			}
+			if !strings.HasSuffix(valid, "valid") && after != "" && after != "_i" {
+				continue // cycles, cyc_count
+			}
 			prefix := strings.TrimSuffix(p.Name[:len(before)], "_")
 			if after != "" && after != "_i" && after != "_o" {
 				prefix = p.Name[:len(before)] + "*" + p.Name[len(before)+len(valid):]
+			}
+			if prefix == "" {
+				prefix = "*" // the standard names alone
 			}
 			if seen[prefix] {
 				continue
@@ -114,6 +135,10 @@ func findAll(ports []Port) (list []found) {
 			seen[prefix] = true
 			_, bursts := lower[before+valid[:2]+"len"+after]
 			switch {
+			case valid == "psel" || valid == "cyc":
+				if p.Input && p.Width == 1 {
+					list = append(list, found{prefix, map[string]string{"psel": "apb", "cyc": "wishbone"}[valid]})
+				}
 			case valid == "tvalid" && p.Input:
 				list = append(list, found{prefix, "in"})
 			case valid == "tvalid":

@@ -10,6 +10,7 @@ import (
 	"os"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -43,10 +44,12 @@ type Description struct {
 	clocks []clock
 }
 
-// Registers names the AXI4-Lite port for software and the register map.
+// Registers names the port for software (AXI4-Lite, APB or Wishbone) and the register map.
 type Registers struct {
 	Bus string `yaml:"bus,omitempty"`
-	Map string `yaml:"map,omitempty"`
+	// Address is bytes, or words of a Wishbone port whose address counts those of its width.
+	Address string `yaml:"address,omitempty"`
+	Map     string `yaml:"map,omitempty"`
 }
 
 // Memory names the AXI4 masters; all of them see the same memory.
@@ -59,6 +62,23 @@ type Network struct {
 	Out   string `yaml:"out,omitempty"`
 	In    string `yaml:"in,omitempty"`
 	Links string `yaml:"links,omitempty"` // pairs or ring
+	// Latency is the number of cycles that a word takes beyond one; FIFO the number of words that
+	// the receiving side buffers, a power of two.
+	Latency int `yaml:"latency,omitempty"`
+	FIFO    int `yaml:"fifo,omitempty"`
+}
+
+const (
+	defaultDepth = 64
+	maxDepth     = 4096
+	MaxLatency   = 64 // of cosim/dpi
+)
+
+func (n *Network) depth() int {
+	if n.FIFO == 0 {
+		return defaultDepth
+	}
+	return n.FIFO
 }
 
 type clock struct {
@@ -99,7 +119,10 @@ func (d *Description) validate() error {
 		return fmt.Errorf("sources: expected the files of the design, or filelist")
 	}
 	if d.Registers.Bus == "" {
-		return fmt.Errorf("registers: bus: expected the prefix of an AXI4-Lite port, such as s_axil")
+		return fmt.Errorf("registers: bus: expected the prefix of an AXI4-Lite, APB or Wishbone port, such as s_axil")
+	}
+	if !slices.Contains([]string{"", "bytes", "words"}, d.Registers.Address) {
+		return fmt.Errorf("registers: address: %q: expected bytes or words", d.Registers.Address)
 	}
 	for port, kind := range d.Resets {
 		if kind != "high" && kind != "low" {
@@ -116,6 +139,12 @@ func (d *Description) validate() error {
 	}
 	if (d.Network.Out == "") != (d.Network.In == "") {
 		return fmt.Errorf("network: expected both out and in")
+	}
+	if n := d.Network.FIFO; n != 0 && (n < 2 || n > maxDepth || n&(n-1) != 0) {
+		return fmt.Errorf("network: fifo: %d: expected a power of two from 2 to %d", n, maxDepth)
+	}
+	if n := d.Network.Latency; n < 0 || n > MaxLatency {
+		return fmt.Errorf("network: latency: %d: expected 0 to %d cycles", n, MaxLatency)
 	}
 	return d.readClocks()
 }
@@ -143,9 +172,10 @@ func (d *Description) readClocks() error {
 
 // parsePeriod reads 4ns, 6.4ns or 625ps.
 func parsePeriod(text string) (time.Duration, error) {
-	var value float64
-	var unit string
-	if n, err := fmt.Sscanf(text, "%g%s", &value, &unit); err != nil || n != 2 {
+	// Not Sscanf: it takes the p of ps for an exponent.
+	unit := strings.TrimLeft(text, "0123456789. ")
+	value, err := strconv.ParseFloat(strings.TrimSpace(strings.TrimSuffix(text, unit)), 64)
+	if err != nil || unit == "" {
 		return 0, fmt.Errorf("period %q: expected a number with ps, ns or us, such as 4ns", text)
 	}
 	factor, ok := map[string]float64{"ps": 1, "ns": 1e3, "us": 1e6}[unit]

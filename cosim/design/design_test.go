@@ -81,6 +81,9 @@ func TestMistakes(t *testing.T) {
 		{"ARESETN: low", "ARESETN: negative", "expected high or low"},
 		{"PTP_CLK: 4ns", "PTP_CLK: 3ns", "expected the fastest clock first"},
 		{"PTP_CLK: 4ns", "PTP_CLK: 4", "expected a number with ps, ns or us"},
+		{"links: pairs", "links: pairs, fifo: 3", "expected a power of two"},
+		{"links: pairs", "links: pairs, latency: 65", "expected 0 to 64 cycles"},
+		{"idle: never", "idle: msi_irq", "idle: port msi_irq has 8 bits, expected 1"},
 		{"links: pairs", "links: torus", "expected pairs or ring"},
 		{"out: tx", "out: rx", "is an input: the bus has the opposite direction"},
 		{"name: Mover", "nmae: Mover", "nmae"},
@@ -101,4 +104,67 @@ func TestSyntaxError(t *testing.T) {
 	_, err := Init(t.Context(), filepath.Join(dir, "bad.yaml"), "bad", []string{source}, nil)
 	require.ErrorIs(t, err, drivers.ErrConfig)
 	require.ErrorContains(t, err, "bad.v:1")
+}
+
+// A node sleeps while the design and all bus models are idle; one of several clocks does not.
+func TestIdle(t *testing.T) {
+	file, text := foreignDesign(t)
+	text = strings.Replace(text, "idle: never", "idle: led", 1)
+	c, err := check(t, file, text)
+	require.NoError(t, err)
+	require.Contains(t, c.Notes, "idle: a design of several clocks does not sleep")
+	require.Contains(t, c.Wrapper, "assign idle   = 1'b0;\n  assign active = !(csr_idle && m0_idle && irq_idle && link_idle && design_idle);")
+	text = strings.NewReplacer(", PTP_CLK: 4ns", "", "tie: {", "tie: {PTP_CLK: 0, ").Replace(text)
+	c, err = check(t, file, text)
+	require.NoError(t, err)
+	require.Empty(t, c.Notes)
+	require.Contains(t, c.Wrapper, "assign idle   = csr_idle && m0_idle && irq_idle && link_idle && design_idle;")
+	require.Contains(t, c.Wrapper, "stream_link #(.W(94), .DEPTH(64), .DATA_LSB(1), .DATA_W(64), .LAST(0))")
+}
+
+func TestPeriods(t *testing.T) {
+	for text, want := range map[string]int{"4ns": 4000, "6.4ns": 6400, "3333ps": 3333, "625 ps": 625, "1us": 1000000, "4": 0, "ns": 0, "1.2.3ns": 0, "-4ns": 0, "4ms": 0, "1ps": 0} {
+		got, err := parsePeriod(text)
+		require.Equal(t, want != 0, err == nil, text)
+		require.Equal(t, want, int(got), text)
+	}
+}
+
+const otherBuses = `
+module Wb (input clk, input rst, input [2:0] cycles, input wb_cyc_i, input wb_stb_i, input wb_we_i, input [13:0] wb_adr_i, input [3:0] wb_sel_i,
+  input [31:0] wb_dat_i, output [31:0] wb_dat_o, output wb_ack_o, output wb_stall_o, input [2:0] wb_cti_i);
+endmodule
+module Apb (input PCLK, input PRESETn, input PSEL, input PENABLE, input PWRITE, input [11:0] PADDR, input [31:0] PWDATA, output [31:0] PRDATA, output PREADY);
+endmodule
+`
+
+// Ports of APB and Wishbone are found and connected through their adapters.
+func TestOtherBuses(t *testing.T) {
+	dir := t.TempDir()
+	source := filepath.Join(dir, "buses.v")
+	require.NoError(t, os.WriteFile(source, []byte(otherBuses), 0o666))
+	for _, c := range []struct {
+		top  string
+		want []string
+		text []string
+	}{
+		{"Wb", []string{"registers: {bus: wb}", "tie: {cycles: 0}"}, []string{
+			"wishbone_host #(.DATA_W(32), .PIPELINED(1), .WORDS(0))", ".wb_dat_i(wb_dat_i)", "assign wb_adr = 14'(wb_adr_host);", ".err(1'b0)", ".wb_cti_i('0)"}},
+		{"Apb", []string{`registers: {bus: "*"}`, "clocks: {PCLK: 4ns}", "resets: {PRESETn: low}"}, []string{
+			"apb_host #(.DATA_W(32))", ".PSEL(apb_psel)", "assign apb_paddr = 12'(apb_paddr_host);", ".pslverr(1'b0)", ".pready(apb_pready)"}},
+	} {
+		file := filepath.Join(dir, c.top+".yaml")
+		text, err := Init(t.Context(), file, c.top, []string{source}, nil)
+		require.NoError(t, err)
+		for _, want := range c.want {
+			require.Contains(t, text, want)
+		}
+		checked, err := check(t, file, text)
+		require.NoError(t, err, text)
+		require.Empty(t, checked.Notes)
+		require.Equal(t, 32, checked.Width)
+		for _, want := range c.text {
+			require.Contains(t, checked.Wrapper, want)
+		}
+	}
 }

@@ -10,8 +10,8 @@ import (
 )
 
 var (
-	clockName = regexp.MustCompile(`(?i)(^|_)a?(clk|clock)(_i)?$|^a?(clk|clock)_`)
-	resetName = regexp.MustCompile(`(?i)(^|_)a?(rst|reset)(_?n)?(_i)?$`)
+	clockName = regexp.MustCompile(`(?i)(^|_)[ahp]?(clk|clock)(_i)?$|^[ahp]?(clk|clock)_`)
+	resetName = regexp.MustCompile(`(?i)(^|_)[ahp]?(rst|reset)(_?n)?(_i)?$`)
 	lowName   = regexp.MustCompile(`(?i)n(_i)?$`)
 	irqName   = regexp.MustCompile(`(?i)(^|_)(irq|intr?|interrupt|msi)s?(_|$|\d)`)
 )
@@ -105,7 +105,7 @@ func (w *describer) single() {
 // buses describes the ports that belong to buses.
 func (w *describer) buses() {
 	prefixes := map[string][]string{}
-	kinds := map[string]busKind{"lite": liteBus, "memory": memoryBus, "in": streamBus, "out": streamBus}
+	kinds := map[string]busKind{"lite": liteBus, "apb": apbBus, "wishbone": wishboneBus, "memory": memoryBus, "in": streamBus, "out": streamBus}
 	for _, f := range findAll(w.ports) {
 		kind, supported := kinds[f.kind]
 		if !supported {
@@ -130,7 +130,7 @@ func (w *describer) buses() {
 		}
 		prefixes[f.kind] = append(prefixes[f.kind], prefix)
 	}
-	if lite := prefixes["lite"]; lite != nil {
+	if lite := slices.Concat(prefixes["lite"], prefixes["apb"], prefixes["wishbone"]); lite != nil {
 		w.line("registers: {bus: %s}  # map: registers.yaml (or SVD, IP-XACT) gives them names", lite[0])
 	}
 	if masters := prefixes["memory"]; masters != nil {

@@ -24,7 +24,7 @@ const (
 func (d *Description) Spec(c *Checked, descHash uint64) (build.Spec, error) {
 	tree := fstest.MapFS{}
 	s := build.Spec{
-		RTL: tree, Include: hdl.Include, Ports: 3, Torus: d.Network.Links == "ring", Design: d.Name,
+		RTL: tree, Include: hdl.Include, Ports: 3, Torus: d.Network.Links == "ring", Design: d.Name, ClockPS: d.ClockPS(),
 		Flags: append(d.flags(), d.Verilator...),
 	}
 	add := func(name string, text []byte) { tree[name] = &fstest.MapFile{Data: text} }

@@ -2,7 +2,6 @@ package design
 
 import (
 	"fmt"
-	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -18,16 +17,34 @@ type wrapper struct {
 	declared strings.Builder
 	body     strings.Builder
 	problems []string
-	wordW    int // bits of a link word
-	width    int // bits of the register bus
+	wordW    int      // bits of a link word
+	width    int      // bits of the register bus
+	idle     []string // signals of the bus models: nothing is outstanding
+	notes    []string
+	layout   *StreamLayout
+}
+
+// hostIdle declares the idle output of a bus model.
+func (w *wrapper) hostIdle(name string) string {
+	fmt.Fprintf(&w.declared, "  logic %s;\n", name)
+	w.idle = append(w.idle, name)
+	return name
 }
 
 // A Checked is a description that fits the ports of its design.
 type Checked struct {
-	Wrapper string   // the text of sim_node.sv
-	Width   int      // bits of the register bus
-	Ports   []Port   // of the top module
-	Notes   []string // outputs that are not connected
+	Wrapper string        // the text of sim_node.sv
+	Width   int           // bits of the register bus
+	Ports   []Port        // of the top module
+	Notes   []string      // outputs that are not connected
+	Stream  *StreamLayout // of a word of the stream out; nil: there is none
+}
+
+// A StreamLayout says where the signals of an AXI-Stream beat are in a word of the network.
+type StreamLayout struct {
+	DataLSB, DataBits int
+	KeepLSB, KeepBits int // KeepBits is 0 without TKEEP
+	LastBit           int // -1 without TLAST
 }
 
 // Check compares the description with the ports and writes the wrapper. Its error names every port
@@ -49,11 +66,12 @@ func (d *Description) Check(ports []Port) (*Checked, error) {
 	w.interrupts()
 	w.network()
 	w.ties()
-	notes := w.leftOver()
+	w.sleep()
+	notes := append(w.notes, w.leftOver()...)
 	if len(w.problems) > 0 {
 		return nil, fmt.Errorf("%w: %s does not fit the ports of %s:\n  %s", drivers.ErrConfig, d.file, d.Top, strings.Join(w.problems, "\n  "))
 	}
-	return &Checked{w.text(), w.width, ports, notes}, nil
+	return &Checked{w.text(), w.width, ports, notes, w.layout}, nil
 }
 
 func (w *wrapper) problem(format string, args ...any) {
@@ -134,44 +152,6 @@ func (w *wrapper) wire(key, name string, p Port, input bool) string {
 	return name
 }
 
-func (w *wrapper) registers() {
-	b, err := findBus(liteBus, w.d.Registers.Bus, w.ports)
-	if err != nil {
-		w.problem("registers: %v", err)
-		return
-	}
-	w.width = b.width("wdata")
-	if w.width != 32 && w.width != 64 {
-		w.problem("registers: %s has %d bits of data, expected 32 or 64", b.prefix, w.width)
-		return
-	}
-	fmt.Fprintf(&w.declared, "  logic [31:0] csr_awaddr_wide, csr_araddr_wide;\n  logic [%d:0] csr_wstrb_host;\n", w.width/8-1)
-	for _, s := range slices.Concat(liteBus.required, liteBus.optional) {
-		if !b.has(s) {
-			continue
-		}
-		// The host drives the inputs of the design.
-		driven := !strings.HasSuffix(s, "ready") && s[0] != 'b' && s[0] != 'r' || s == "bready" || s == "rready"
-		w.wire("registers", "csr_"+s, b.signals[s], driven)
-	}
-	for _, s := range []string{"awprot", "arprot"} {
-		if b.has(s) {
-			fmt.Fprintf(&w.body, "  assign csr_%s = '0;\n", s)
-		}
-	}
-	if b.has("wstrb") {
-		w.body.WriteString("  assign csr_wstrb = csr_wstrb_host;\n")
-	}
-	fmt.Fprintf(&w.body, "  assign csr_awaddr = %d'(csr_awaddr_wide);\n  assign csr_araddr = %d'(csr_araddr_wide);\n", b.width("awaddr"), b.width("araddr"))
-	fmt.Fprintf(&w.body, `  csr_host #(.DATA_W(%d)) u_csr (
-      .clk, .rst, .node_id, .reg_pending, .awvalid(csr_awvalid), .awready(csr_awready), .awaddr(csr_awaddr_wide),
-      .wvalid(csr_wvalid), .wready(csr_wready), .wdata(csr_wdata), .wstrb(csr_wstrb_host), .bvalid(csr_bvalid),
-      .bready(csr_bready), .bresp(%s), .arvalid(csr_arvalid), .arready(csr_arready),
-      .araddr(csr_araddr_wide), .rvalid(csr_rvalid), .rready(csr_rready), .rdata(csr_rdata),
-      .rresp(%s), .sim_sel, .sim_write, .sim_addr, .sim_wdata, .sim_rdata);
-`, w.width, ifHas(b, "bresp", "csr_bresp", "2'b00"), ifHas(b, "rresp", "csr_rresp", "2'b00"))
-}
-
 func ifHas(b *bus, signal, yes, no string) string {
 	if b.has(signal) {
 		return yes
@@ -207,7 +187,7 @@ func (w *wrapper) master(i int, prefix string) {
 		"araddr": "'0", "awlen": "8'd0", "arlen": "8'd0", "awsize": fmt.Sprintf("3'd%d", size), "arsize": fmt.Sprintf("3'd%d", size),
 		"awburst": "2'b01", "arburst": "2'b01", "wdata": "'0", "wstrb": "'1", "wlast": "1'b1",
 	}
-	var args []string
+	args := []string{fmt.Sprintf(".idle(%s)", w.hostIdle(name("idle")))}
 	for _, s := range []string{"awvalid", "awready", "awid", "awaddr", "awlen", "awsize", "awburst", "wvalid", "wready", "wdata", "wstrb", "wlast", "bvalid",
 		"bready", "bid", "bresp", "arvalid", "arready", "arid", "araddr", "arlen", "arsize", "arburst", "rvalid", "rready", "rid", "rdata", "rresp", "rlast"} {
 		switch {
@@ -232,7 +212,7 @@ func (w *wrapper) master(i int, prefix string) {
 	if b.has("wlast") {
 		last = 1
 	}
-	fmt.Fprintf(&w.body, "  any_host #(.DATA_W(%d), .ID_W(%d), .PORT(%d), .LAST(%d)) u_memory%d (\n      .clk, .rst, .node_id, .wr_latency(host_wr_latency), .rd_latency(host_rd_latency),\n      %s);\n",
+	fmt.Fprintf(&w.body, "  any_host #(.DATA_W(%d), .ID_W(%d), .PORT(%d), .LAST(%d)) u_memory%d (\n      .clk, .rst, .node_id, .trace_on, .wr_latency(host_wr_latency), .rd_latency(host_rd_latency),\n      %s);\n",
 		width, idW, i, last, i, strings.Join(args, ",\n      "))
 }
 
@@ -263,8 +243,8 @@ func (w *wrapper) interrupts() {
 	if total > 64 {
 		w.problem("interrupts: %d lines, expected at most 64", total)
 	}
-	fmt.Fprintf(&w.body, "  irq_host #(.LINES(%d), .PULSE({%s})) u_irq (\n      .clk, .rst, .lines({%s}), .sim_sel, .sim_write, .sim_addr, .sim_wdata, .sim_rdata, .irq);\n",
-		total, strings.Join(pulses, ", "), strings.Join(lines, ", "))
+	fmt.Fprintf(&w.body, "  irq_host #(.LINES(%d), .PULSE({%s})) u_irq (\n      .clk, .rst, .node_id, .trace_on, .lines({%s}), .sim_sel, .sim_write, .sim_addr, .sim_wdata, .sim_rdata, .irq,\n      .idle(%s));\n",
+		total, strings.Join(pulses, ", "), strings.Join(lines, ", "), w.hostIdle("irq_idle"))
 }
 
 func (w *wrapper) network() {
@@ -325,15 +305,21 @@ func (w *wrapper) stream(out, in *bus) {
 	w.wordW = max(64, (bits+2+31)/32*32)
 	fmt.Fprintf(&w.declared, "  logic [%d:0] link_rx;\n", w.wordW-3)
 	fmt.Fprintf(&w.body, "  assign {%s} = link_rx[%d:0];\n", strings.Join(receive, ", "), bits-1)
-	ring := 0
-	if w.d.Network.Links == "ring" {
-		ring = 1
+	ring := "1'b0"
+	if w.d.Network.Links == "ring" { // two nodes have one wire, for both directions
+		ring = "shape[59:48] > 12'd2"
 	}
-	fmt.Fprintf(&w.body, `  stream_link #(.W(%d)) u_link (
-      .clk, .rst, .ring(1'b%d), .odd(node_id[0]), .link_up, .tx_valid, .tx_word, .rx_valid, .rx_word,
+	last := -1
+	if out.has("tlast") { // it has the bits of the signals behind it below it
+		last = out.width("tid") + out.width("tdest") + out.width("tuser")
+	}
+	data := bits - out.width("tdata")
+	w.layout = &StreamLayout{DataLSB: data, DataBits: out.width("tdata"), KeepLSB: data - out.width("tkeep"), KeepBits: out.width("tkeep"), LastBit: last}
+	fmt.Fprintf(&w.body, `  stream_link #(.W(%d), .DEPTH(%d), .DATA_LSB(%d), .DATA_W(%d), .LAST(%d)) u_link (
+      .clk, .rst, .node_id, .trace_on, .idle(%s), .ring(%s), .odd(node_id[0]), .link_up, .tx_valid, .tx_word, .rx_valid, .rx_word,
       .s_valid(tx_tvalid), .s_ready(link_ready), .s_data(%d'({%s})),
       .m_valid(rx_tvalid), .m_ready(%s), .m_data(link_rx));
-`, w.wordW-2, ring, w.wordW-2, strings.Join(send, ", "), ready)
+`, w.wordW-2, w.d.Network.depth(), data, out.width("tdata"), last, w.hostIdle("link_idle"), ring, w.wordW-2, strings.Join(send, ", "), ready)
 }
 
 func (w *wrapper) ties() {
@@ -353,19 +339,35 @@ func (w *wrapper) ties() {
 		}
 		w.set("open", p, "")
 	}
-	idle := w.d.Idle
-	if idle == "" || idle == "never" {
+}
+
+// sleep tells the simulation when nothing happens in a node. A node that is idle sleeps: it gets no
+// clock until something reaches it.
+func (w *wrapper) sleep() {
+	name := w.d.Idle
+	if name == "" || name == "never" {
 		w.body.WriteString("  assign idle   = 1'b0;\n  assign active = 1'b1;\n")
 		return
 	}
-	p, err := w.port("idle", idle, false)
+	p, err := w.port("idle", name, false)
 	if err != nil {
 		w.problem("%v", err)
 		return
 	}
-	w.declared.WriteString("  logic design_idle;\n")
-	w.set("idle", p, "design_idle")
-	w.body.WriteString("  assign idle   = 1'b0;\n  assign active = !design_idle;\n")
+	if p.Width != 1 {
+		w.problem("idle: port %s has %d bits, expected 1", name, p.Width)
+		return
+	}
+	w.set("idle", p, w.hostIdle("design_idle"))
+	quiet := strings.Join(w.idle, " && ")
+	if len(w.d.clocks) > 1 {
+		// A further clock is derived from the cycles that have passed. After a sleep its edges would
+		// lie elsewhere than in a run with waves, in which no node sleeps.
+		w.notes = append(w.notes, "idle: a design of several clocks does not sleep")
+		fmt.Fprintf(&w.body, "  assign idle   = 1'b0;\n  assign active = !(%s);\n", quiet)
+		return
+	}
+	fmt.Fprintf(&w.body, "  assign idle   = %s;\n  assign active = !idle;\n", quiet)
 }
 
 // leftOver reports inputs that nothing drives, and returns notes about outputs that nothing reads.

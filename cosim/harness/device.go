@@ -50,11 +50,27 @@ func (d Device) WriteReg(off uint32, v uint64) error {
 // Read reads 4 or 8 bytes. On a bus of 4 bytes, 8 take two accesses: the lower word first.
 func (d Device) Read(off uint32, bytes int) (uint64, error) {
 	s := d.sys
-	low, err := s.Session.ReadReg(d.node, s.onBus(off, bytes))
+	if s.versions == nil {
+		return s.readOne(d.node, off, bytes)
+	}
+	var values [2]uint64
+	err := s.versions.around(s, func(side *System) (err error) {
+		i := 0
+		if side != s {
+			i = 1
+		}
+		values[i], err = side.readOne(d.node, off, bytes)
+		return err
+	}, func() error { return s.versions.read(s, d.node, off, values) })
+	return values[0], err
+}
+
+func (s *System) readOne(node int, off uint32, bytes int) (uint64, error) {
+	low, err := s.Session.ReadReg(node, s.onBus(off, bytes))
 	if err != nil || bytes == s.width/8 || bytes == 4 {
 		return low, s.plain(err)
 	}
-	high, err := s.Session.ReadReg(d.node, off+4)
+	high, err := s.Session.ReadReg(node, off+4)
 	return low | high<<32, s.plain(err)
 }
 
@@ -70,6 +86,9 @@ func (s *System) PostReg(node int, at drivers.Cycle, off uint32, v uint64) {
 }
 
 func (s *System) postBytes(node int, at drivers.Cycle, off uint32, bytes int, v uint64) {
+	if s.versions != nil {
+		s.versions.second.postBytes(node, at, off, bytes, v)
+	}
 	if node >= 0 && node < len(s.dirty) {
 		s.mu.Lock()
 		s.dirty[node] = true
@@ -87,6 +106,14 @@ func (s *System) ReadReg(node int, off uint32) (uint64, error) { return s.device
 // ArmIRQ makes Run stop while the node has an interrupt. It is ordered behind the register writes
 // that were posted before it: one that clears the interrupt has been performed.
 func (s *System) ArmIRQ(node int) {
+	if s.versions != nil {
+		s.versions.arm(s, node)
+		return
+	}
+	s.armOne(node)
+}
+
+func (s *System) armOne(node int) {
 	s.mu.Lock()
 	wait := node >= 0 && node < len(s.dirty) && s.dirty[node]
 	if wait {
@@ -106,6 +133,13 @@ func (s *System) ArmIRQ(node int) {
 
 // Run lets time pass; see drivers.Timed.
 func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
+	if s.versions != nil {
+		return s.versions.run(s, deadline, stop)
+	}
+	return s.runOne(deadline, stop)
+}
+
+func (s *System) runOne(deadline drivers.Cycle, stop *drivers.Stop) error {
 	s.mu.Lock()
 	err := s.err
 	s.err = nil

@@ -4,6 +4,7 @@ package harness
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"math"
 	"net/url"
@@ -15,6 +16,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/bridge"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/cosim/design"
+	"github.com/nicloop/nicloop/cosim/freerun"
 	"github.com/nicloop/nicloop/cosim/machine"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -30,7 +32,13 @@ var keys = []registry.Key{
 	{Name: "host_wr_latency", Value: "4", Doc: "cycles from the last beat of a write to its response"},
 	{Name: "host_rd_latency", Value: "8", Doc: "cycles from the address of a read to its first beat"},
 	{Name: "wire_latency", Value: "0", Doc: "cycles that a word takes on the network, beyond one"},
+	{Name: "loss", Value: "655", Doc: "frames of 65536 that the network discards at random (words, without TLAST)"},
+	{Name: "corrupt", Value: "655", Doc: "words of 65536 in which the network inverts one bit of data"},
+	{Name: "net_seed", Value: "7", Doc: "where the random numbers of loss and corrupt start"},
 	{Name: "random_init", Value: "7", Doc: "registers and memories start with random values, by this seed"},
+	{Name: "against", Value: "old.yaml", Doc: "another version of the design, which gets the same accesses; the first difference is an error"},
+	{Name: "pcap", Value: "frames.pcapng", Doc: "writes what nodes send on their streams as Ethernet frames"},
+	{Name: "clock", Value: "wall", Doc: "time passes by itself, as on a board; with inside=1 the memory can be lent to other processes"},
 	{Name: "inside", Value: "1", Doc: "the model in this process: less per crossing"},
 	{Name: "plusargs", Value: "%2Ba,%2Bb=1", Doc: "arguments of the simulator, separated by commas; + is %2B in a URI"},
 }
@@ -53,10 +61,11 @@ func registers(path string, _ map[string]string) (*regmap.Map, error) {
 
 // built is a design with its simulator.
 type built struct {
-	d     *design.Description
-	m     *regmap.Map
-	width int // bits of the register bus
-	model *build.Model
+	d      *design.Description
+	m      *regmap.Map
+	width  int // bits of the register bus
+	stream *design.StreamLayout
+	model  *build.Model
 }
 
 func buildDesign(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (*built, error) {
@@ -76,7 +85,7 @@ func buildDesign(ctx context.Context, path string, keys map[string]string, opt d
 	if err != nil {
 		return nil, err
 	}
-	b.width = checked.Width
+	b.width, b.stream = checked.Width, checked.Stream
 	spec, err := d.Spec(checked, b.m.Hash)
 	if err != nil {
 		return nil, err
@@ -88,10 +97,44 @@ func buildDesign(ctx context.Context, path string, keys map[string]string, opt d
 
 func prepare(ctx context.Context, path string, keys map[string]string, opt drivers.Options) error {
 	_, err := buildDesign(ctx, path, keys, opt)
+	if other, compared := keys["against"]; compared && err == nil {
+		_, err = buildDesign(ctx, other, keys, opt)
+	}
 	return err
 }
 
 func open(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
+	wall, err := freerun.Clock("design", keys, opt)
+	if err != nil {
+		return nil, err
+	}
+	other, compared := keys["against"]
+	if wall && (compared || keys["pcap"] != "") {
+		return nil, fmt.Errorf("%w: design:?clock=wall: keys against and pcap need simulated time", drivers.ErrConfig)
+	}
+	if !compared {
+		s, err := openOne(ctx, path, keys, opt)
+		switch {
+		case err != nil:
+			return nil, err
+		case wall:
+			return freerun.New(s), nil
+		}
+		return s, nil
+	}
+	sink := &sideSink{next: opt.Trace}
+	opt.Trace = sink
+	s, err := openOne(ctx, path, keys, opt)
+	if err != nil {
+		return nil, err
+	}
+	if err := openVersions(ctx, s, sink, other, keys, opt); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func openOne(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (*System, error) {
 	cfg, err := configure(keys, opt)
 	if err != nil {
 		return nil, err
@@ -100,16 +143,31 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	if err != nil {
 		return nil, err
 	}
-	cfg.Program, cfg.BuildHash, cfg.DescHash = b.model.Program, b.model.Hash, b.model.DescHash
+	cfg.Program, cfg.BuildHash, cfg.DescHash, cfg.ClockPS = b.model.Program, b.model.Hash, b.model.DescHash, b.d.ClockPS()
+	if _, set := keys["wire_latency"]; !set && b.d.Network.Latency != 0 {
+		cfg.Args = append(cfg.Args, "--wire-latency", strconv.Itoa(b.d.Network.Latency))
+	}
+	var frames *frameWriter
+	if name, set := keys["pcap"]; set {
+		if b.stream == nil {
+			return nil, fmt.Errorf("%w: pcap=%s: %s has no network", drivers.ErrConfig, name, path)
+		}
+		if frames, err = newFrameWriter(name, cfg.Dims[0], *b.stream, b.d.ClockPS(), cfg.Trace); err != nil {
+			return nil, err
+		}
+		cfg.Trace = frames
+	}
 	session, err := bridge.Start(ctx, *cfg)
 	if err != nil {
-		return nil, err
+		return nil, errors.Join(err, frames.close())
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {
 		abs = path
 	}
-	return newSystem(session, cfg, b, uri(abs, keys)), nil
+	s := newSystem(session, cfg, b, uri(abs, keys))
+	s.frames = frames
+	return s, nil
 }
 
 // uri is what reproduces the system.
@@ -134,30 +192,30 @@ func configure(keys map[string]string, opt drivers.Options) (*bridge.Config, err
 	}
 	cfg := &bridge.Config{
 		Dims: [3]int{nodes, 1, 1}, VPIDs: machine.VPIDs, MemoryBytes: max(opt.MemoryBytes, 4096), Segments: opt.Segments,
-		Inside: keys["inside"] == "1", Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Log: opt.Log,
+		Inside: keys["inside"] == "1", Lent: keys["inside"] == "1" && keys["clock"] == "wall",
+		Waves: opt.Waves, Checkpoints: opt.Checkpoints, LogFile: opt.LogFile, Log: opt.Log, Trace: opt.Trace,
 		Plusargs: strings.Fields(strings.ReplaceAll(keys["plusargs"], ",", " ")),
 	}
 	if opt.MemoryBytes == 0 {
 		cfg.MemoryBytes = defaultMemory
 	}
-	if opt.Trace != nil {
-		return nil, fmt.Errorf("%w: design: has no trace points", drivers.ErrNotSupported)
-	}
 	for key, flag := range map[string]string{"host_wr_latency": "--wr-latency", "host_rd_latency": "--rd-latency", "wire_latency": "--wire-latency"} {
 		if _, set := keys[key]; !set {
 			continue
 		}
-		n, err := number(keys, key, 1, 0, map[bool]int{true: 64, false: 65535}[key == "wire_latency"])
+		n, err := number(keys, key, 1, 0, map[bool]int{true: design.MaxLatency, false: 65535}[key == "wire_latency"])
 		if err != nil {
 			return nil, err
 		}
 		cfg.Args = append(cfg.Args, flag, strconv.Itoa(n))
 	}
-	for _, key := range []string{"stall", "stall_seed"} {
+	for key, high := range map[string]int{
+		"stall": 255, "stall_seed": math.MaxInt32, "loss": 65535, "corrupt": 65535, "net_seed": math.MaxInt32,
+	} {
 		if _, set := keys[key]; !set {
 			continue
 		}
-		n, err := number(keys, key, 0, 0, map[bool]int{true: 255, false: math.MaxInt32}[key == "stall"])
+		n, err := number(keys, key, 0, 0, high)
 		if err != nil {
 			return nil, err
 		}
@@ -192,10 +250,12 @@ const onWide = 1 << 31
 // A System is the simulated machine; time and conditions are the session's.
 type System struct {
 	*bridge.Session
-	info    drivers.Info
-	width   int
-	devices []Device
-	waiters drivers.Waiters
+	info     drivers.Info
+	width    int
+	devices  []Device
+	waiters  drivers.Waiters
+	frames   *frameWriter // nil: frames are not captured
+	versions *versions    // nil: no other version is compared
 
 	mu    sync.Mutex
 	dirty []bool // nodes with writes that ArmIRQ must wait for
@@ -217,6 +277,17 @@ func newSystem(session *bridge.Session, cfg *bridge.Config, b *built, uri string
 		s.devices[n] = Device{s, n}
 	}
 	return s
+}
+
+// Close ends the simulation, and with key against reports what only one version has done.
+func (s *System) Close() error {
+	var differs error
+	if s.versions != nil {
+		differs = s.versions.end(s)
+	}
+	err := errors.Join(differs, s.Session.Close(), s.frames.close())
+	s.frames = nil
+	return err
 }
 
 // Info describes the system; Info.Registers is the map of the design.

@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -32,30 +33,36 @@ var counted = []struct {
 type unit uint8
 
 const (
-	events unit = iota
-	cycles      // shown as a share of the elapsed cycles
-	faults      // expected not to change
+	events   unit = iota
+	cycles        // shown as a share of the elapsed cycles
+	faults        // expected not to change
+	anyValue      // may be a counter, or anything else: shown as a number, and whether it changes
 )
 
 // A Counter is one counter register.
 type Counter struct {
 	Off  uint32
+	name string
 	unit unit
 	wide bool // 64 bits; otherwise 32
 }
 
 // Name returns the name in the register description.
-func (c Counter) Name() string { return regs.Describe(c.Off) }
+func (c Counter) Name() string { return c.name }
 
-// A Monitor monitors one NIC.
+// A Monitor monitors one device.
 type Monitor struct {
 	dev      drivers.Device
 	counters []Counter
 	links    []uint8 // all or none: links that are not connected read 0
 }
 
-// New detects the counters and links of a device.
-func New(dev drivers.Device) (*Monitor, error) {
+// New detects the counters and links of a device. registers is Info.Registers of its system: nil
+// for this project's NIC.
+func New(dev drivers.Device, registers *regmap.Map) (*Monitor, error) {
+	if registers != nil {
+		return newForMap(dev, registers)
+	}
 	m := &Monitor{dev: dev}
 	for l := range uint8(6) {
 		_, err := dev.ReadReg(regs.LinkStatus(l))
@@ -76,13 +83,42 @@ func New(dev drivers.Device) (*Monitor, error) {
 		wide := !strings.Contains(r.Doc, "(32 bits)")
 		if strings.HasPrefix(c.name, "LINK_") {
 			for _, l := range m.links {
-				m.counters = append(m.counters, Counter{r.Address(int(l)), c.unit, wide})
+				m.counters = append(m.counters, nicCounter(r.Address(int(l)), c.unit, wide))
 			}
 			continue
 		}
 		for i := range int(r.Count) {
-			m.counters = append(m.counters, Counter{r.Address(i), c.unit, wide})
+			m.counters = append(m.counters, nicCounter(r.Address(i), c.unit, wide))
 		}
+	}
+	return m, nil
+}
+
+func nicCounter(off uint32, u unit, wide bool) Counter {
+	return Counter{off, regs.Describe(off), u, wide}
+}
+
+// copiesShown bounds the copies of a register that are monitored: memories behind a register bus
+// are described as registers with many copies.
+const copiesShown = 64
+
+// newForMap monitors the read-only registers of any design: software changes none of them, so a
+// difference is the hardware's. Reading one that the hardware changes on a read would disturb the
+// design, so a map gives those another access.
+func newForMap(dev drivers.Device, registers *regmap.Map) (*Monitor, error) {
+	m := &Monitor{dev: dev}
+	for i := range registers.Registers() {
+		r := &registers.Registers()[i]
+		if r.Access != regmap.RO || r.Count > copiesShown {
+			continue
+		}
+		for n := range int(r.Count) {
+			off := r.Address(n)
+			m.counters = append(m.counters, Counter{off, registers.Describe(off), anyValue, true})
+		}
+	}
+	if len(m.counters) == 0 {
+		return nil, fmt.Errorf("%w: %s has no read-only register: mark those to monitor with access: ro", drivers.ErrConfig, registers.Name)
 	}
 	return m, nil
 }
@@ -171,6 +207,8 @@ func (m *Monitor) Show(w io.Writer, was, is Sample) error {
 		n, anew := c.Since(was.Values[i], is.Values[i])
 		rate := ""
 		switch {
+		case c.unit == anyValue && anew:
+			rate = fmt.Sprintf("was %d", was.Values[i])
 		case anew:
 			rate = "began anew"
 		case n == 0:

@@ -13,6 +13,7 @@ import (
 	_ "github.com/nicloop/nicloop/cosim/ideal"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -46,7 +47,7 @@ func TestMonitor(t *testing.T) {
 	require.NoError(t, err)
 	defer sys.Close()
 	dev := sys.Device(0)
-	m, err := New(dev)
+	m, err := New(dev, nil)
 	require.NoError(t, err)
 	before, err := m.Take(time.Second)
 	require.NoError(t, err)
@@ -80,4 +81,39 @@ func TestMonitor(t *testing.T) {
 			require.NoError(t, err, name)
 		}
 	}
+}
+
+// fakeDesign is a device of two registers that are not this project's NIC's.
+type fakeDesign struct {
+	drivers.Device
+	values map[uint32]uint64
+}
+
+func (d fakeDesign) ReadReg(off uint32) (uint64, error) { return d.values[off], nil }
+
+// The read-only registers of any design are monitored by their own names. A decrease is shown as a
+// change of value, since no map tells which registers are counters.
+func TestMonitorOfADesign(t *testing.T) {
+	m, err := regmap.Decode([]byte("name: x\nwidth: 32\nregisters:\n  FRAMES: {off: 0, access: ro, count: 2}\n  STATE: {off: 0x10, access: ro}\n  CTRL: {off: 0x14}\n"))
+	require.NoError(t, err)
+	dev := fakeDesign{values: map[uint32]uint64{0: 1, 0x10: 7, 0x14: 3}}
+	mon, err := New(dev, m)
+	require.NoError(t, err)
+	before, err := mon.Take(0)
+	require.NoError(t, err)
+	dev.values[0], dev.values[0x10] = 11, 2
+	after, err := mon.Take(2 * time.Second)
+	require.NoError(t, err)
+	var out bytes.Buffer
+	require.NoError(t, mon.Show(&out, before, after))
+	require.Regexp(t, `FRAMES\[0\] +11 +5.0 /s`, out.String())
+	require.Regexp(t, `STATE +2 +was 7`, out.String())
+	require.NotContains(t, out.String(), "CTRL")
+	require.NotContains(t, out.String(), "FRAMES[1]", "a register that is and was 0 is not shown")
+	out.Reset()
+	require.NoError(t, mon.Head(csv.NewWriter(&out)))
+	require.Equal(t, "time_s,node,FRAMES[0],FRAMES[1],STATE\n", out.String())
+
+	_, err = New(dev, regmap.New("none", 0, []regmap.Register{{Name: "CTRL", Count: 1, Access: regmap.RW}}))
+	require.ErrorIs(t, err, drivers.ErrConfig)
 }

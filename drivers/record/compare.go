@@ -17,7 +17,7 @@ func (p *player) read(o *translog.Op) error {
 	same, err := p.until(o, func() (bool, error) {
 		var err error
 		got, refused, err = p.readOnce(o)
-		return refused || o.Err != nil || answers(off, o.Value, got), err
+		return refused || o.Err != nil || p.answers(off, o.Value, got), err
 	})
 	if err != nil {
 		return err
@@ -26,9 +26,9 @@ func (p *player) read(o *translog.Op) error {
 		if was == refused {
 			return nil
 		}
-		return p.differs(o, o.Node, regs.Describe(off), refusedText(was, o.Value), refusedText(refused, got))
+		return p.differs(o, o.Node, p.registers.Describe(off), refusedText(was, o.Value), refusedText(refused, got))
 	}
-	mask := Compared(off)
+	mask := comparedIn(p.registers, off)
 	if o.Err != nil || mask == 0 {
 		return nil
 	}
@@ -40,7 +40,7 @@ func (p *player) read(o *translog.Op) error {
 		p.report.Ahead++
 		return nil
 	}
-	return p.differs(o, o.Node, regs.Describe(off), valueText(off, o.Value, got&mask|o.Value&^mask), valueText(off, got, o.Value&mask|got&^mask))
+	return p.differs(o, o.Node, p.registers.Describe(off), p.valueText(off, o.Value, got&mask|o.Value&^mask), p.valueText(off, got, o.Value&mask|got&^mask))
 }
 
 // readOnce reads a register. If the result also reports earlier writes as refused, it removes those
@@ -60,9 +60,9 @@ func (p *player) readOnce(o *translog.Op) (v uint64, refused bool, err error) {
 
 // answers reports whether the RTL's value matches the recorded one. Lines that the RTL has already
 // accepted do not count as a difference.
-func answers(off uint32, recorded, got uint64) bool {
-	mask := Compared(off)
-	if r, _, ok := regs.ByAddress(off); ok && (r.Name == "VELO_WINDOW" || r.Name == "RMA_WINDOW") {
+func (p *player) answers(off uint32, recorded, got uint64) bool {
+	mask := comparedIn(p.registers, off)
+	if r, _, ok := regs.ByAddress(off); ok && p.registers == regs.Map() && (r.Name == "VELO_WINDOW" || r.Name == "RMA_WINDOW") {
 		if early := uint16(regs.VELOWindowTaken.Of(got)) - uint16(regs.VELOWindowTaken.Of(recorded)); early > 1<<15 {
 			return false
 		}
@@ -93,7 +93,7 @@ func refusedText(refused bool, v uint64) string {
 // ahead reports whether the log has a register's value later: at a read before software writes the
 // register, or between two values of a counter.
 func (p *player) ahead(o *translog.Op, got, mask uint64) bool {
-	r, _, ok := regs.ByAddress(uint32(o.Off))
+	r, _, ok := p.registers.ByAddress(uint32(o.Off))
 	counts := ok && r.Access == regs.RO && len(r.Fields) == 0
 	for i := p.at + 1; i < len(p.ops); i++ {
 		n := &p.ops[i]
@@ -112,9 +112,9 @@ func (p *player) ahead(o *translog.Op, got, mask uint64) bool {
 }
 
 // valueText formats a value with the fields that differ from other.
-func valueText(off uint32, v, other uint64) string {
+func (p *player) valueText(off uint32, v, other uint64) string {
 	text := fmt.Sprintf("0x%x", v)
-	r, _, ok := regs.ByAddress(off)
+	r, _, ok := p.registers.ByAddress(off)
 	if !ok {
 		return text
 	}

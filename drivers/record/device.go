@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/translog"
 )
@@ -34,7 +35,9 @@ type mover interface {
 
 func newDevice(s *System, node int, under drivers.Device) *device {
 	_, far := under.(mover)
-	return &device{Device: under, s: s, node: node, far: far, shadow: make([]byte, len(under.Memory()))}
+	d := &device{Device: under, s: s, node: node, far: far, shadow: make([]byte, len(under.Memory()))}
+	d.rings.none = s.under.Info().Registers != nil
+	return d
 }
 
 // Capabilities lack CanSimulate and CanLend: the recorder controls neither clock nor memory
@@ -86,6 +89,9 @@ func (d *device) WritePIO(off uint32, line []byte) error {
 
 // final returns the registers that describe the final state of a node.
 func (d *device) final() (list []uint32) {
+	if m := d.s.under.Info().Registers; m != nil {
+		return finalOf(m)
+	}
 	for _, r := range regs.Registers() {
 		if strings.HasPrefix(r.Name, "WIRE_") || Compared(r.Offset) == 0 || r.Name == "ATU_COMMAND" || r.Name == "LINK_STATUS" || r.Name == "ROUTE" {
 			continue
@@ -96,6 +102,24 @@ func (d *device) final() (list []uint32) {
 				continue
 			}
 			list = append(list, r.Address(i))
+		}
+	}
+	return list
+}
+
+// finalCopies bounds the copies of a register that are compared at the end: memories behind a
+// register bus are described as registers with many copies.
+const finalCopies = 256
+
+// finalOf returns the registers of a design that describe its final state.
+func finalOf(m *regmap.Map) (list []uint32) {
+	for i := range m.Registers() {
+		r := &m.Registers()[i]
+		if r.Access == regmap.WO || r.Count > finalCopies || comparedIn(m, r.Offset) == 0 {
+			continue
+		}
+		for n := range int(r.Count) {
+			list = append(list, r.Address(n))
 		}
 	}
 	return list

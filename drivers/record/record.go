@@ -11,6 +11,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/translog"
@@ -160,7 +161,7 @@ func (s *System) end() {
 				}
 				is = append(is, v)
 			}
-			if was != nil && sameValues(list, was, is) {
+			if was != nil && sameValues(registersOf(s.under.Info()), list, was, is) {
 				break
 			}
 			was = append(was[:0], is...)
@@ -172,9 +173,9 @@ func (s *System) end() {
 	}
 }
 
-func sameValues(list []uint32, was, is []uint64) bool {
+func sameValues(m *regmap.Map, list []uint32, was, is []uint64) bool {
 	for i, off := range list {
-		if mask := Compared(off); was[i]&mask != is[i]&mask {
+		if mask := comparedIn(m, off); was[i]&mask != is[i]&mask {
 			return false
 		}
 	}
@@ -192,6 +193,30 @@ func (s *System) put(o translog.Op, err error) error {
 		s.log.Flush()
 	}
 	return errors.Join(err, s.log.Err())
+}
+
+// registersOf is the register map of a system.
+func registersOf(info drivers.Info) *regmap.Map {
+	if info.Registers != nil {
+		return info.Registers
+	}
+	return regs.Map()
+}
+
+// simulationPage is where the registers of the simulation itself begin in the map of a design: they
+// show interrupts at one moment, which the recorded hardware may have had at another.
+const simulationPage = 0x7ffff000
+
+// comparedIn is Compared for the registers of any map.
+func comparedIn(m *regmap.Map, off uint32) uint64 {
+	if m == regs.Map() {
+		return Compared(off)
+	}
+	r, _, ok := m.ByAddress(off)
+	if ok && r.Volatile || off >= simulationPage {
+		return 0
+	}
+	return ^uint64(0)
 }
 
 // Compared returns the mask of a register's bits that a replay compares: not those that depend on

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/translog"
 )
@@ -63,19 +64,20 @@ func (d *Divergence) Error() string {
 
 // A player replays a log on a system.
 type player struct {
-	ctx     context.Context
-	sys     drivers.Timed
-	cfg     Config
-	meta    translog.Meta
-	ops     []translog.Op
-	at      int
-	since   drivers.Cycle // start of the current operation
-	seen    [][]byte      // memory as software and the log know it
-	rings   []rings
-	waiters map[waitedFor]drivers.Waiter
-	refused map[refusal]int // writes refused in the log and not yet refused by the RTL
-	report  Report
-	stop    drivers.Stop
+	ctx       context.Context
+	sys       drivers.Timed
+	cfg       Config
+	meta      translog.Meta
+	ops       []translog.Op
+	at        int
+	since     drivers.Cycle // start of the current operation
+	seen      [][]byte      // memory as software and the log know it
+	rings     []rings
+	registers *regmap.Map
+	waiters   map[waitedFor]drivers.Waiter
+	refused   map[refusal]int // writes refused in the log and not yet refused by the RTL
+	report    Report
+	stop      drivers.Stop
 }
 
 type waitedFor struct {
@@ -133,7 +135,7 @@ func playable(m *translog.Meta) error {
 	switch {
 	case !m.Ordered:
 		return fmt.Errorf("%w: a log that record: has not written: expected one of record:FILE!DEVICE", drivers.ErrConfig)
-	case m.Info.DescHash != regs.DescHashValue:
+	case m.Registers == nil && m.Info.DescHash != regs.DescHashValue:
 		return fmt.Errorf("%w: recorded with registers of description %016x, this program has %016x: replay it with the release that recorded it",
 			drivers.ErrConfig, m.Info.DescHash, regs.DescHashValue)
 	}
@@ -155,7 +157,11 @@ func newPlayer(ctx context.Context, data []byte, sys drivers.Timed, cfg Config) 
 	for _, size := range meta.Memory {
 		p.seen = append(p.seen, make([]byte, size))
 	}
+	p.registers = registersOf(sys.Info())
 	p.rings = make([]rings, len(p.seen))
+	for i := range p.rings {
+		p.rings[i].none = meta.Registers != nil
+	}
 	return p, p.load(data)
 }
 
@@ -233,7 +239,7 @@ func (p *player) refusals(o *translog.Op, err error) error {
 			continue
 		}
 		if !b.Write || p.refused[r] == 0 {
-			return p.differs(o, b.Node, regs.Describe(b.Off), "an access that is accepted", b.Error())
+			return p.differs(o, b.Node, p.registers.Describe(b.Off), "an access that is accepted", b.Error())
 		}
 		p.refused[r]--
 	}
@@ -313,6 +319,9 @@ func (p *player) wait(o *translog.Op) error {
 		return nil
 	}
 	dev := p.sys.Device(o.Node)
+	if p.meta.Registers != nil {
+		return p.differs(o, o.Node, "interrupt outputs", "an interrupt", "none")
+	}
 	status, err := dev.ReadReg(regs.IRQStatus)
 	if err != nil {
 		return p.refusals(o, err)
@@ -336,7 +345,7 @@ func (p *player) end() error {
 	}
 	for r, n := range p.refused {
 		if n > 0 {
-			return p.differs(o, r.node, regs.Describe(r.off), fmt.Sprintf("%d accesses refused", n), "all accepted")
+			return p.differs(o, r.node, p.registers.Describe(r.off), fmt.Sprintf("%d accesses refused", n), "all accepted")
 		}
 	}
 	if p.meta.Partial {

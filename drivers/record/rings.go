@@ -21,10 +21,14 @@ func (r *ring) has(off uint64) bool { return r.on && off >= r.base && off < r.ba
 type rings struct {
 	list [2 * regs.VPIDs]ring
 	used [regs.VPIDs]bool // processes that have had a domain
+	none bool             // a design that is not this project's NIC: it has no rings
 }
 
 // follow updates the rings after a register write.
 func (g *rings) follow(dev drivers.Device, off uint32, v uint64) {
+	if g.none {
+		return
+	}
 	r, i, ok := regs.ByAddress(off)
 	if !ok || i >= regs.VPIDs {
 		return

@@ -81,14 +81,15 @@ type yamlPage struct {
 }
 
 type yamlRegister struct {
-	Off    number          `yaml:"off"`
-	Width  int             `yaml:"width"` // bits
-	Count  number          `yaml:"count"`
-	Stride number          `yaml:"stride"`
-	Access string          `yaml:"access"`
-	Reset  number          `yaml:"reset"`
-	Doc    string          `yaml:"doc"`
-	Fields pairs[yamlBits] `yaml:"fields"`
+	Off      number          `yaml:"off"`
+	Width    int             `yaml:"width"` // bits
+	Count    number          `yaml:"count"`
+	Stride   number          `yaml:"stride"`
+	Access   string          `yaml:"access"`
+	Reset    number          `yaml:"reset"`
+	Volatile bool            `yaml:"volatile"`
+	Doc      string          `yaml:"doc"`
+	Fields   pairs[yamlBits] `yaml:"fields"`
 }
 
 // number accepts a value that a decoder of signed numbers would refuse: 0x8000_0000_0000_0000.
@@ -227,7 +228,7 @@ func decodeYAML(text []byte) (*Map, error) {
 }
 
 func (y *yamlRegister) register(name string, width int) (Register, error) {
-	r := Register{Name: name, Offset: uint32(y.Off), Count: 1, Doc: y.Doc, Reset: uint64(y.Reset)}
+	r := Register{Name: name, Offset: uint32(y.Off), Count: 1, Doc: y.Doc, Reset: uint64(y.Reset), Volatile: y.Volatile}
 	if uint64(y.Off) != uint64(r.Offset) {
 		return r, fmt.Errorf("offset %#x: expected at most 32 bits", uint64(y.Off))
 	}

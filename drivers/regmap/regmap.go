@@ -54,21 +54,24 @@ func (b Bits) In(reg, v uint64) uint64 { return reg&^b.Mask() | v<<b.LSB()&b.Mas
 
 // Field is a named part of a register.
 type Field struct {
-	Name string
-	Bits Bits
+	Name string `json:"name"`
+	Bits Bits   `json:"bits"`
 }
 
 // Register describes one register; Count copies lie Stride bytes apart.
 type Register struct {
-	Name   string
-	Offset uint32
-	Stride uint32
-	Count  uint32
-	Access Access
-	Doc    string
-	Fields []Field
-	Width  uint8  // in bytes: 4 or 8; 0 means 8
-	Reset  uint64 // value after reset
+	Name   string  `json:"name"`
+	Offset uint32  `json:"offset"`
+	Stride uint32  `json:"stride,omitempty"`
+	Count  uint32  `json:"count"`
+	Access Access  `json:"access"`
+	Doc    string  `json:"doc,omitempty"`
+	Fields []Field `json:"fields,omitempty"`
+	Width  uint8   `json:"width,omitempty"`        // in bytes: 4 or 8; 0 means 8
+	Reset  uint64  `json:"reset,string,omitempty"` // value after reset
+	// Volatile: the value depends on timing, as that of a counter of cycles does. A replay does not
+	// compare it.
+	Volatile bool `json:"volatile,omitempty"`
 }
 
 // Bytes is the width of an access to the register.

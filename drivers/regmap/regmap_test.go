@@ -1,6 +1,7 @@
 package regmap_test
 
 import (
+	"encoding/json"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -124,5 +125,26 @@ func TestRejected(t *testing.T) {
 	} {
 		_, err := regmap.Decode([]byte(text))
 		require.ErrorContains(t, err, want, text)
+	}
+}
+
+// A map survives JSON, as in the log of a recording; one that could not have been loaded does not.
+func TestJSON(t *testing.T) {
+	m, err := regmap.Decode([]byte("name: x\nwidth: 32\nregisters:\n  A: {off: 0, access: ro, reset: 0xffffffff, volatile: true, fields: {F: \"7:4\"}}\n  B: {off: 8, count: 3, doc: d}\n"))
+	require.NoError(t, err)
+	text, err := json.Marshal(m)
+	require.NoError(t, err)
+	var got regmap.Map
+	require.NoError(t, json.Unmarshal(text, &got))
+	require.Equal(t, m, &got)
+	for bad, want := range map[string]string{
+		`{"registers":[]}`: "no register",
+		`{"registers":[{"name":"A","count":1,"width":200}]}`:                                   "expected 4 or 8",
+		`{"registers":[{"name":"A","count":0}]}`:                                               "expected 1 to",
+		`{"registers":[{"name":"A","offset":8,"count":1},{"name":"B","count":1}]}`:             "order of address",
+		`{"registers":[{"name":"A","count":1,"fields":[{"name":"F","bits":65280}]}]}`:          "field A.F ends",
+		`{"registers":[{"name":"A","count":1048576,"stride":4},{"name":"B","count":1048576}]}`: "more than",
+	} {
+		require.ErrorContains(t, json.Unmarshal([]byte(bad), &got), want, bad)
 	}
 }

@@ -57,6 +57,7 @@ func NewReader(data []byte) (*Reader, error) {
 	if err != nil {
 		return nil, &FormatError{r.at - len(text), "description of the recorded system: " + err.Error()}
 	}
+	r.Meta.Info.Registers = r.Meta.Registers
 	return r, r.checkMeta()
 }
 
@@ -104,7 +105,7 @@ func (r *Reader) Next(o *Op) error {
 		return r.err
 	}
 	start := r.at
-	*o = Op{Now: r.now, Stop: drivers.Stop{Fired: o.Stop.Fired[:0]}}
+	*o = Op{Now: r.now, Registers: r.Meta.Registers, Stop: drivers.Stop{Fired: o.Stop.Fired[:0]}}
 	if r.at == len(r.data) {
 		return r.fail(start, "the log ends without an end mark: its recording was cut off")
 	}

@@ -8,6 +8,7 @@ import (
 	"io"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regmap"
 )
 
 // FormatVersion is the version of the logs that this package writes. It also reads version 1, which
@@ -30,6 +31,8 @@ type Meta struct {
 	Memory []int `json:"memory"`
 	// Segments are the segments of each node's memory; none: device addresses start at 0.
 	Segments [][]drivers.Segment `json:"segments_by_node,omitempty"`
+	// Registers is Info.Registers, which is not part of the JSON of Info. NewWriter sets it.
+	Registers *regmap.Map `json:"registers,omitempty"`
 }
 
 // A Writer writes a log. Close returns the first error.
@@ -47,6 +50,7 @@ const bufferSize = 64 << 10
 // NewWriter starts a log in w.
 func NewWriter(w io.Writer, m Meta) *Writer {
 	out := &Writer{w: w, buf: make([]byte, 0, bufferSize+4096)}
+	m.Registers = m.Info.Registers
 	head, err := json.Marshal(m)
 	if err != nil {
 		out.err = fmt.Errorf("transaction log: %w", err)

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -66,6 +67,8 @@ type Op struct {
 	Stop drivers.Stop  // Run; Stop.Now is the time after a ReadReg, too
 	Err  *Failure      // of a call that returned an error
 	Now  drivers.Cycle // cycle of the call; not stored
+	// Registers is Info.Registers of the log, for names; not stored with the operation.
+	Registers *regmap.Map
 }
 
 // SameCall reports whether the calls are equal, regardless of their results.
@@ -86,15 +89,15 @@ func (o *Op) SameCall(p *Op) bool {
 func (o *Op) Call() string {
 	switch o.Kind {
 	case PostReg:
-		return fmt.Sprintf("node %d: %s = 0x%x, from cycle %d", o.Node, Register(uint32(o.Off)), o.Value, o.At)
+		return fmt.Sprintf("node %d: %s = 0x%x, from cycle %d", o.Node, o.register(), o.Value, o.At)
 	case WriteReg:
-		return fmt.Sprintf("node %d: %s = 0x%x", o.Node, Register(uint32(o.Off)), o.Value)
+		return fmt.Sprintf("node %d: %s = 0x%x", o.Node, o.register(), o.Value)
 	case PostPIO:
 		return fmt.Sprintf("node %d: send %s %s, from cycle %d", o.Node, window(uint32(o.Off)), hexdump(o.Data), o.At)
 	case WritePIO:
 		return fmt.Sprintf("node %d: send %s %s", o.Node, window(uint32(o.Off)), hexdump(o.Data))
 	case ReadReg:
-		return fmt.Sprintf("node %d: read %s", o.Node, Register(uint32(o.Off)))
+		return fmt.Sprintf("node %d: read %s", o.Node, o.register())
 	case PIOTaken:
 		return fmt.Sprintf("node %d: lines taken from window %d?", o.Node, o.VPID)
 	case Watch:
@@ -111,7 +114,7 @@ func (o *Op) Call() string {
 		}
 		return fmt.Sprintf("run until cycle %d", o.At)
 	case Memory:
-		return fmt.Sprintf("node %d: device wrote memory 0x%x: %s", o.Node, o.Off, memory(o.Data))
+		return fmt.Sprintf("node %d: device wrote memory 0x%x: %s", o.Node, o.Off, o.written())
 	case Store:
 		return fmt.Sprintf("node %d: software wrote memory 0x%x: %s", o.Node, o.Off, hexdump(o.Data))
 	case Changed:
@@ -166,21 +169,16 @@ func stopText(s *drivers.Stop) string {
 	return strings.Join(parts, ", ")
 }
 
-// Register formats a register address; one outside the map by its distance from the nearest
-// register.
-func Register(off uint32) string {
-	if _, _, ok := regs.ByAddress(off); ok {
-		return regs.Describe(off)
+// Register formats a register address of this project's NIC; one outside the map by its distance
+// from the nearest register.
+func Register(off uint32) string { return regs.Map().Near(off) }
+
+// register formats the address of the operation.
+func (o *Op) register() string {
+	if o.Registers != nil {
+		return o.Registers.Near(uint32(o.Off))
 	}
-	for d := uint32(1); d < 0x1000; d++ {
-		if _, _, ok := regs.ByAddress(off - d); ok {
-			return fmt.Sprintf("0x%x (%s+0x%x)", off, regs.Describe(off-d), d)
-		}
-		if _, _, ok := regs.ByAddress(off + d); ok {
-			return fmt.Sprintf("0x%x (%s-0x%x)", off, regs.Describe(off+d), d)
-		}
-	}
-	return fmt.Sprintf("0x%x (no register near)", off)
+	return Register(uint32(o.Off))
 }
 
 func window(off uint32) string {
@@ -190,6 +188,14 @@ func window(off uint32) string {
 		credits = " and credits"
 	}
 	return fmt.Sprintf("window %d to %d.%d, %v, %d bytes%s:", p.SrcVPID(), node, p.DstVPID(), p.Kind(), p.Length(), credits)
+}
+
+// written formats what a device wrote. Only this project's NIC writes slots.
+func (o *Op) written() string {
+	if o.Registers != nil {
+		return hexdump(o.Data)
+	}
+	return memory(o.Data)
 }
 
 // memory formats bytes, and the header if they are a slot.

@@ -15,6 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/regmap"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
@@ -320,4 +321,31 @@ func FuzzReader(f *testing.F) {
 			_, _ = ops[i].Call(), ops[i].Answer()
 		}
 	})
+}
+
+// A log of another design has the map of its registers, so its text has their names, and what the
+// device writes is not taken for slots of this project's NIC.
+func TestNamesOfADesign(t *testing.T) {
+	m, err := regmap.Decode([]byte("name: dma\nregisters:\n  HEAD: {off: 0x10}\n  LIST: {off: 0x40, count: 4, stride: 16}\n"))
+	require.NoError(t, err)
+	of := meta
+	of.Info.Registers = m
+	var buf bytes.Buffer
+	w := NewWriter(&buf, of)
+	for _, o := range []Op{
+		{Kind: WriteReg, Off: 0x10, Value: 1}, {Kind: ReadReg, Node: 1, Off: 0x60, Value: 2}, {Kind: ReadReg, Off: 0x14},
+		{Kind: Memory, Data: make([]byte, regs.SlotBytes)},
+	} {
+		w.Append(&o)
+	}
+	require.NoError(t, w.Close())
+	var text bytes.Buffer
+	require.NoError(t, Dump(&text, buf.Bytes()))
+	require.Contains(t, text.String(), "HEAD = 0x1")
+	require.Contains(t, text.String(), "read LIST[2] -> 0x2")
+	require.Contains(t, text.String(), "read 0x14 (HEAD+0x4)")
+	require.NotContains(t, text.String(), "slot")
+	r, err := NewReader(buf.Bytes())
+	require.NoError(t, err)
+	require.Equal(t, m, r.Meta.Info.Registers)
 }

@@ -21,6 +21,7 @@ module any_host #(
     input  logic              clk,
     input  logic              rst,
     input  logic [11:0]       node_id,
+    input  logic              trace_on,
     input  logic [15:0]       wr_latency,
     input  logic [15:0]       rd_latency,
     input  logic              awvalid,
@@ -51,7 +52,8 @@ module any_host #(
     output logic [ID_W-1:0]   rid,
     output logic [DATA_W-1:0] rdata,
     output logic [1:0]        rresp,
-    output logic              rlast
+    output logic              rlast,
+    output logic              idle      // no burst is outstanding or offered, and none is stalled at random
 );
   localparam int QUEUE = 16;  // a power of two
   typedef struct packed {
@@ -119,6 +121,26 @@ module any_host #(
   always_comb
     for (int i = 0; i < 4; i++) hold[i] = stall != 0 && 32'(noise[31-5*i-:8]) < stall;
 
+  // The random numbers advance in every cycle, so with them the node must not sleep: a run with
+  // waves, in which no node sleeps, would differ from one without.
+  assign idle = stall == 0 && aw_in == aw_out && b_in == b_out && ar_in == ar_out && !bvalid && !rvalid
+      && !awvalid && !wvalid && !arvalid;
+
+  // Writes the merged beats to memory, and shows them as trace points.
+  function automatic logic [1:0] store();
+    logic [63:0] quadword;
+    if (trace_on) begin
+      nl_trace(node, 32, 0, PORT, line_addr);
+      nl_trace(node, 33, 0, PORT, line_strobes);
+      for (int q = 0; q < 8; q++) begin
+        for (int i = 0; i < 8; i++) quadword[8*i+:8] = line_strobes[8*q+i] ? line[64*q+8*i+:8] : 8'h0;
+        if (line_strobes[8*q+:8] != '0) nl_trace(node, 34, 0, q, quadword);
+      end
+    end
+    store = 2'(nl_dma_write(node, line_addr, 8, line, line_strobes));
+    line_strobes = '0;
+  endfunction
+
   // ---- writes ----
   burst_t          w_queue[QUEUE], b_queue[QUEUE];
   int unsigned     aw_in, aw_out, b_in, b_out;
@@ -170,8 +192,7 @@ module any_host #(
           $error("any_host: node %0d, port %0d: write at 0x%h of %0d beats: WLAST is %0d in beat %0d",
                  node, PORT, now.addr, 32'(now.len) + 1, wlast, 32'(w_open ? w_beat : 8'd0) + 1);
         if (line_strobes != '0 && line_addr[63:6] != at[63:6]) begin
-          resp = resp | 2'(nl_dma_write(node, line_addr, 8, line, line_strobes));
-          line_strobes = '0;
+          resp = resp | store();
         end
         line_addr = {at[63:6], 6'h0};
         for (int i = 0; i < BYTES; i++)
@@ -180,8 +201,7 @@ module any_host #(
             line_strobes[32'(at[5:0])/BYTES*BYTES+i] = 1'b1;
           end
         if (last && line_strobes != '0) begin
-          resp = resp | 2'(nl_dma_write(node, line_addr, 8, line, line_strobes));
-          line_strobes = '0;
+          resp = resp | store();
         end
         w_open <= !last;
         w_beat <= w_open ? w_beat + 1'b1 : 8'd1;

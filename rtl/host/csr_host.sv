@@ -6,11 +6,13 @@
 //   on. Accesses to the page SIM_PAGE do not reach the design: they read and clear irq_host.
 // Handshake: AXI4-Lite, all outputs come from registers. The address and the data of a write are
 //   valid in the same cycle, and each stays valid until it is accepted.
-// Backpressure: the next access is fetched when the previous one has been answered.
+// Backpressure: the next access is fetched when the previous one has been answered. One that is not
+//   answered within LIMIT cycles is reported by $error, with its address.
 `include "nicloop_dpi.svh"
 
 module csr_host #(
-    parameter int DATA_W = 32  // 32 or 64
+    parameter int DATA_W = 32,  // 32 or 64
+    parameter int unsigned LIMIT = 100000
 ) (
     input  logic                clk,
     input  logic                rst,
@@ -33,6 +35,7 @@ module csr_host #(
     output logic                rready,
     input  logic [DATA_W-1:0]   rdata,
     input  logic [1:0]          rresp,
+    output logic                idle,
     // registers of irq_host
     output logic                sim_sel,
     output logic                sim_write,
@@ -52,6 +55,7 @@ module csr_host #(
   assign awaddr   = addr;
   assign araddr   = addr;
   assign sim_addr = addr[11:0];
+  assign idle     = !busy;
   assign done     = busy && (bvalid || rvalid || sim_sel);
 
   always @(posedge clk) begin : accesses
@@ -91,6 +95,19 @@ module csr_host #(
         wstrb     <= DATA_W == 64 && next_addr[31] ? (DATA_W/8)'(next_addr[2] ? 8'hf0 : 8'h0f) : '1;
       end
     end
+  end
+
+  int unsigned waited;
+  string       access;  // a literal would be padded to the longer of the two
+  always_comb begin
+    access = "read";
+    if (sim_write) access = "write";
+  end
+  always @(posedge clk) begin
+    waited <= rst || !busy || done ? 0 : waited + 1;
+    if (!rst && waited == LIMIT)
+      $error("csr_host: node %0d: the design has not answered the %s of register 0x%h for %0d cycles",
+             node, access, addr, LIMIT);
   end
 
   always @(posedge clk)

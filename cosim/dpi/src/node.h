@@ -13,7 +13,7 @@
 
 #include "Vsim_node.h"
 #include "Vsim_node___024root.h"
-#include "nl_model.h"  // written by cosim/build: NL_PORTS, NL_TORUS, NL_VC_DEPTH
+#include "nl_model.h"  // written by cosim/build: NL_PORTS, NL_TORUS, NL_VC_DEPTH, NL_PERIOD_PS
 #include "clocks.h"
 #include "wiring.h"
 
@@ -59,7 +59,13 @@ auto set_unchanged(Root* root, bool on) -> decltype(root->nl_unchanged = on, voi
 }
 inline void set_unchanged(void*, bool) {}
 
-constexpr uint64_t kPeriodPs = 6400;
+// The period of clk in picoseconds. cosim/build defines it for designs other than this project's
+// NIC.
+#ifndef NL_PERIOD_PS
+#define NL_PERIOD_PS 6400
+#endif
+constexpr uint64_t kPeriodPs = NL_PERIOD_PS;
+constexpr uint64_t kLowPs = kPeriodPs / 2, kHighPs = kPeriodPs - kLowPs;  // the period may be odd
 
 class VerilatedNode {
  public:
@@ -155,7 +161,7 @@ class VerilatedNode {
   // All clocks run, so that waves are those of the circuit: moments in which one changes, and how
   // long each lasts.
   uint32_t moments() const { return 2; }
-  uint32_t lasts(uint32_t) const { return kPeriodPs / 2; }
+  uint32_t lasts(uint32_t i) const { return i == 1 ? kHighPs : kLowPs; }
   void moment(uint32_t i) {
     if (i == 1) running();
     eval(i == 1, i == 1 ? kAll : 0);

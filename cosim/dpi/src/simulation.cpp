@@ -45,9 +45,9 @@ void Simulation::tick(uint64_t reg_pending, uint64_t pio_pending) {
     mesh_.tick({reg_pending, pio_pending});
     return;
   }
-  context_->timeInc(kPeriodPs / 2);
+  context_->timeInc(kLowPs);
   mesh_.tick({reg_pending, pio_pending});
-  context_->timeInc(kPeriodPs / 2);
+  context_->timeInc(kHighPs);
 }
 
 bool Simulation::set_waves(uint64_t from, uint64_t to) {

@@ -49,6 +49,8 @@ func newNode(t testing.TB, typ iwarp.QPType, a iwarp.Attachment) *node {
 	return n
 }
 
+func admitAll([]byte) error { return nil }
+
 // connect returns two nodes over a loopback connection.
 func connect(t testing.TB, o mpa.Options) (a, b *node) {
 	t.Helper()
@@ -65,7 +67,7 @@ func connect(t testing.TB, o mpa.Options) (a, b *node) {
 			return
 		}
 		t.Cleanup(func() { c.Close() })
-		if x, err := Accept(c.(*net.TCPConn), o, 5*time.Second); err == nil {
+		if x, err := Accept(c.(*net.TCPConn), o, 5*time.Second, admitAll); err == nil {
 			accepted <- x
 		}
 	}()

@@ -31,8 +31,10 @@ func Connect(c *net.TCPConn, o mpa.Options, timeout time.Duration) (iwarp.Attach
 	return attach(c, p, early)
 }
 
-// Accept performs the start-up phase of a responder on an accepted connection.
-func Accept(c *net.TCPConn, o mpa.Options, timeout time.Duration) (iwarp.Attachment, error) {
+// Accept performs the start-up phase of a responder on an accepted connection. It rejects the
+// connection if admit returns an error for the private data of the request.
+func Accept(c *net.TCPConn, o mpa.Options, timeout time.Duration, admit func(private []byte) error,
+) (iwarp.Attachment, error) {
 	if err := c.SetDeadline(time.Now().Add(timeout)); err != nil {
 		return iwarp.Attachment{}, err
 	}
@@ -41,6 +43,9 @@ func Accept(c *net.TCPConn, o mpa.Options, timeout time.Duration) (iwarp.Attachm
 		return iwarp.Attachment{}, err
 	}
 	reply, p, failure := mpa.Respond(request, o)
+	if failure == nil {
+		failure = admit(request.Private)
+	}
 	if failure != nil {
 		reply = mpa.Reject(request, nil)
 	}

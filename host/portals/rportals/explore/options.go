@@ -170,8 +170,8 @@ func Deep() []Options {
 }
 
 // Planted lists worlds with a mistake, each of which must be refuted.
-func Planted() (list []Options) {
-	for _, o := range parseAll(
+func Planted() []Options {
+	return parseAll(
 		"mistake=ack-before-answers 1:put>0.0 1:put>0.0 1:put>0.0",
 		"mistake=ignore-pause prompt ranks=3 1:put>0.0 2:put>0.0 2:put>0.0",
 		"mistake=resume-before-quiet 1:put>0.0 1:put>0.0 1:put>0.0",
@@ -180,8 +180,5 @@ func Planted() (list []Options) {
 		"mistake=requeue-last 1:put>0.0 1:put>0.0 1:put>0.0",
 		"mistake=one-credit-per-put origin=2 1:put>0.0 1:put>0.0",
 		"mistake=credit-too-many origin=2 1:get>0.0 1:put>0.0",
-	) {
-		list = append(list, o)
-	}
-	return list
+	)
 }
