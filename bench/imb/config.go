@@ -34,6 +34,10 @@ type Config struct {
 	RootShift int `json:"root_shift"`
 	// Sync adds an untimed barrier before every iteration.
 	Sync bool `json:"sync"`
+	// Skew is the longest delay of a rank at the start of an iteration, in time that is not measured;
+	// it is drawn from the seed for each rank and iteration. 0: all ranks start when they leave the
+	// barrier.
+	Skew drivers.Time `json:"skew_ps,omitempty"`
 	// Linear disables the optimised algorithms of collectives.
 	Linear bool `json:"linear"`
 	// Algorithm of the measured collectives; empty: selected by host's table.

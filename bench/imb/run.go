@@ -2,6 +2,7 @@ package imb
 
 import (
 	"context"
+	"math/rand/v2"
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/drivers"
@@ -160,6 +161,7 @@ func (m *measurement) sample(x *rank, n int) (drivers.Time, error) {
 		return 0, err
 	}
 	var total drivers.Time
+	start := Delays(m.c.Skew, m.c.Run.Seed, x.r.ID())
 	for k := range m.c.Warmup + m.c.Iterations {
 		if m.c.Sync || k == m.c.Warmup {
 			if err := x.Barrier(); err != nil {
@@ -168,6 +170,9 @@ func (m *measurement) sample(x *rank, n int) (drivers.Time, error) {
 		}
 		if k == m.c.Warmup {
 			total = 0
+		}
+		if m.c.Skew > 0 {
+			x.r.Compute(start())
 		}
 		from := x.r.Now()
 		if err := once(k); err != nil {
@@ -179,6 +184,12 @@ func (m *measurement) sample(x *rank, n int) (drivers.Time, error) {
 		}
 	}
 	return total / drivers.Time(m.c.Iterations), nil
+}
+
+// Delays returns the delays of a rank, one for each iteration, of up to skew.
+func Delays(skew drivers.Time, seed int64, rank int) func() drivers.Time {
+	random := rand.New(rand.NewPCG(uint64(seed), uint64(rank)))
+	return func() drivers.Time { return drivers.Time(random.Int64N(int64(skew) + 1)) }
 }
 
 func (m *measurement) prepare(x *rank, n int) (func(k int) error, error) {

@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/imb"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
@@ -28,18 +30,25 @@ type Experiment struct {
 	// Thinned is what the thin scales leave out, and what that hides.
 	Thinned string
 	Measure func(ctx context.Context, e *Env) (*Table, error)
-	Claims  []Claim
-	Reasons []Hypothesis
-	Plot    func(t *Table) []*figure.Figure
+	// Freedom is what the seed varies. The experiment is measured under Env.Samples seeds. Empty: every
+	// seed gives the same rows, and one sample is all there is.
+	Freedom   string
+	Claims    []Claim
+	Reasons   []Hypothesis
+	Mutations []Mutation
+	Plot      func(t *Table) []*figure.Figure
 }
 
-// A Claim is one statement of a paper. judge looks at the rows alone; of what is not in them it has
-// nothing to say.
+// A Claim is one statement of a paper. Judge examines the rows of one sample; its checks state the
+// margins. It returns judge.Nothing if the scale has no rows about the claim.
 type Claim struct {
 	Text  string
 	Paper string // its numbers
-	Judge func(t *Table) (ours string, holds bool)
+	Judge func(t *Table) judge.Finding
 }
+
+// DefaultSamples is the number of seeds under which an experiment with freedom is measured.
+const DefaultSamples = 5
 
 // Scale says how large an experiment is.
 type Scale string
@@ -66,6 +75,8 @@ type Env struct {
 	Machine Machine
 	Scale   Scale
 	Seed    int64
+	// Samples is the number of seeds, from Seed on; 0: DefaultSamples.
+	Samples int
 	Jobs    int // runs at a time
 	Cores   int // that there are: a run of all of a large world may take what other runs leave
 	// Why has the reasons of verdicts tried.
@@ -78,19 +89,30 @@ type Env struct {
 	Step     func(done, of int)
 	Building func(what string)
 	Log      *logrus.Logger // nil: the standard logger
+	// Mutate, if not nil, changes the configuration of every run: a pointer to a bench.Config, a
+	// packets.Config, or a type of the experiment. Tests of judges use it; see Mutation.
+	Mutate func(config any)
 
 	Worlds      []string // worlds that were run, for the report
 	RunCount    int
 	PacketCount uint64
+
+	sampled bool // one of several samples: ranks start with a skew
 }
 
 // A Verdict is a judged claim.
 type Verdict struct {
-	Claim string `json:"claim"`
-	Paper string `json:"paper"`
-	Ours  string `json:"ours"`
-	Holds bool   `json:"holds"`
+	Claim   string        `json:"claim"`
+	Paper   string        `json:"paper"`
+	Ours    string        `json:"ours"` // of the first sample
+	Outcome judge.Outcome `json:"verdict"`
+	Samples int           `json:"samples"`
+	// Checks are the margins of the claim, and the 95 % intervals of the measured values.
+	Checks []judge.Interval `json:"checks"`
 }
+
+// Holds reports whether the claim holds.
+func (v Verdict) Holds() bool { return v.Outcome == judge.Holds }
 
 // A Report is one experiment that has run.
 type Report struct {
@@ -108,11 +130,14 @@ type Report struct {
 	Runs       int       `json:"runs,omitempty"`
 	Packets    uint64    `json:"packets,omitempty"` // data and credit packets of all runs
 	Seed       int64     `json:"seed"`
-	Table      *Table    `json:"table"`
+	Samples    int       `json:"samples"`           // seeds, from Seed on
+	Freedom    string    `json:"freedom,omitempty"` // what they vary
+	Table      *Table    `json:"table"`             // of the first sample
 	Claims     []Verdict `json:"claims"`
 	// Reasons that were tried, where that was asked for.
 	Reasons []Reason `json:"reasons,omitempty"`
 
+	samples []*Table
 	figures []*figure.Figure
 }
 
@@ -125,10 +150,11 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	if !slices.Contains(Machines(), env.Machine) {
 		return nil, fmt.Errorf("%w: machine %q: expected one of %q", drivers.ErrConfig, env.Machine, Machines())
 	}
-	t, err := x.Measure(ctx, &env)
+	samples, err := x.measure(ctx, &env)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", x.IDs[0], err)
 	}
+	t := samples[0]
 	var reasons []Reason
 	if env.Why {
 		if reasons, err = x.why(ctx, &env, t); err != nil {
@@ -138,7 +164,8 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	rep := &Report{
 		Reasons: reasons,
 		IDs:     x.IDs, Title: x.Title, Paper: x.Paper, PaperSize: x.PaperSize, Scale: env.Scale,
-		ScaledDown: env.Scale != Full, Seed: env.Seed, Table: t, Claims: x.Judge(t),
+		ScaledDown: env.Scale != Full, Seed: env.Seed, Samples: len(samples), Freedom: x.Freedom,
+		Table: t, samples: samples, Claims: x.Judge(samples...),
 	}
 	switch {
 	case x.Pure:
@@ -160,14 +187,57 @@ func (x *Experiment) Run(ctx context.Context, env Env) (*Report, error) {
 	return rep, nil
 }
 
-// Judge judges the claims by a table. Claims about rows that the scale leaves out are omitted.
-func (x *Experiment) Judge(t *Table) (list []Verdict) {
+// measure measures the experiment under each seed.
+func (x *Experiment) measure(ctx context.Context, env *Env) ([]*Table, error) {
+	n := cmp.Or(env.Samples, DefaultSamples)
+	if x.Freedom == "" {
+		n = 1
+	}
+	tables := make([]*Table, n)
+	for i := range tables {
+		sample := *env
+		sample.Seed += int64(i)
+		sample.sampled = n > 1
+		var err error
+		if tables[i], err = x.Measure(ctx, &sample); err != nil {
+			return nil, fmt.Errorf("seed %d: %w", sample.Seed, err)
+		}
+		env.Worlds, env.RunCount, env.PacketCount = sample.Worlds, sample.RunCount, sample.PacketCount
+	}
+	return tables, nil
+}
+
+// Judge judges the claims by the tables of all samples. Claims about rows that the scale leaves out
+// are omitted.
+func (x *Experiment) Judge(samples ...*Table) (list []Verdict) {
 	for _, c := range x.Claims {
-		if v := c.verdict(t); v.Ours != "" { // this scale leaves it out
+		if v := c.verdict(samples...); v.Ours != "" {
 			list = append(list, v)
 		}
 	}
 	return list
+}
+
+func (c *Claim) verdict(samples ...*Table) Verdict {
+	findings := make([]judge.Finding, len(samples))
+	for i, t := range samples {
+		findings[i] = c.Judge(t)
+	}
+	v := Verdict{Claim: c.Text, Paper: c.Paper, Ours: findings[0].Ours, Samples: len(samples)}
+	v.Outcome, v.Checks = judge.Decide(findings)
+	return v
+}
+
+// Sampled reports whether the environment is one of several seeds.
+func (e *Env) Sampled() bool { return e.sampled }
+
+// Delays returns the delays with which a rank starts its repetitions, one after the other: none
+// unless the experiment is measured under several seeds.
+func (e *Env) Delays(rank int) func() drivers.Time {
+	if !e.sampled {
+		return func() drivers.Time { return 0 }
+	}
+	return imb.Delays(startSkew, e.Seed, rank)
 }
 
 // Each calls f for 0 to n-1, as many at a time as there are jobs. Results go to

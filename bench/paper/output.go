@@ -8,6 +8,7 @@ import (
 	"text/tabwriter"
 
 	"github.com/nicloop/nicloop/bench/figure"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 // Name is the stem of the report's files: what ran on what.
@@ -23,7 +24,8 @@ func (x *Experiment) Name(env Env) string {
 func (rep *Report) Save(dir, name string) ([]string, error) {
 	base := filepath.Join(dir, name)
 	files := []string{base + ".csv"}
-	if err := figure.SaveRows(base+".csv", rep.Table.Columns, rep.Table.strings()); err != nil {
+	columns, rows := rep.rows()
+	if err := figure.SaveRows(base+".csv", columns, rows); err != nil {
 		return nil, err
 	}
 	for i, r := range rep.Reasons {
@@ -44,6 +46,19 @@ func (rep *Report) Save(dir, name string) ([]string, error) {
 		files = append(files, stem+".png", stem+".svg", stem+".csv")
 	}
 	return files, nil
+}
+
+// rows are those of all samples. Several have their seed in front.
+func (rep *Report) rows() (columns []string, rows [][]string) {
+	if len(rep.samples) < 2 {
+		return rep.Table.Columns, rep.Table.strings()
+	}
+	for i, t := range rep.samples {
+		for _, row := range t.strings() {
+			rows = append(rows, append([]string{fmt.Sprint(rep.Seed + int64(i))}, row...))
+		}
+	}
+	return append([]string{"seed"}, rep.Table.Columns...), rows
 }
 
 // Print writes the report for people.
@@ -72,18 +87,46 @@ func (rep *Report) Print(w io.Writer) {
 	fmt.Fprintln(w)
 	rep.Table.print(w)
 	fmt.Fprintln(w)
+	switch {
+	case rep.Freedom == "":
+		fmt.Fprintln(w, "samples: one; every seed gives the same rows")
+	case rep.Samples == 1:
+		fmt.Fprintf(w, "samples: one, so there are no intervals; seeds vary %s\n", rep.Freedom)
+	default:
+		fmt.Fprintf(w, "samples: %d seeds, which vary %s; the table is that of seed %d\n", rep.Samples, rep.Freedom, rep.Seed)
+	}
 	for _, v := range rep.Claims {
-		fmt.Fprintf(w, "%-7s  %s\n         paper: %s\n         ours:  %s\n", v.Word(), v.Claim, v.Paper, v.Ours)
+		v.print(w)
 	}
 	rep.printReasons(w)
 }
 
-// Word is the verdict in a word.
-func (v Verdict) Word() string {
-	if v.Holds {
-		return "HOLDS"
+// print writes a verdict with its margins: of five checks or fewer each one, of more those that do
+// not hold.
+func (v Verdict) print(w io.Writer) {
+	fmt.Fprintf(w, "%-9s  %s\n           paper: %s\n           ours:  %s\n", v.Outcome, v.Claim, v.Paper, v.Ours)
+	var shown []string
+	for _, c := range v.Checks {
+		if len(v.Checks) <= shownChecks || c.Outcome != judge.Holds {
+			shown = append(shown, c.String())
+		}
 	}
-	return "DIFFERS"
+	more := ""
+	if len(shown) > shownChecks {
+		more, shown = fmt.Sprintf("; and %d more", len(shown)-shownChecks), shown[:shownChecks]
+	}
+	if len(shown) > 0 {
+		fmt.Fprintf(w, "           %s: %s%s\n", v.sampled(), strings.Join(shown, "; "), more)
+	}
+}
+
+const shownChecks = 5
+
+func (v Verdict) sampled() string {
+	if v.Samples == 1 {
+		return "1 sample"
+	}
+	return fmt.Sprintf("%d samples, 95 %%", v.Samples)
 }
 
 func (t *Table) print(w io.Writer) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/imb"
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -94,7 +95,15 @@ type Run struct {
 	Meet       bool // a barrier before each repetition
 	Iterations int
 	Warmup     int
+	Skew       drivers.Time // longest delay of a rank at the start of a repetition
 }
+
+// startSkew is that of experiments that are measured under several seeds. The last rank leaves a
+// barrier of 16 about so much later than the first one.
+const startSkew = 2 * drivers.Microsecond
+
+// StartSkew describes the freedom of those experiments.
+const StartSkew = "when ranks start, by up to 2 µs"
 
 // A Sample is what one run measured.
 type Sample struct {
@@ -133,7 +142,7 @@ func (e *Env) perform(ctx context.Context, r Run, step func(done, of int)) (Samp
 
 func (e *Env) once(ctx context.Context, r Run, step func(done, of int)) (Sample, uint64, error) {
 	c := e.config(r)
-	c.Step = step
+	c.Step, c.Run = step, Mutated(e, c.Run)
 	rep, err := imb.Run(ctx, c)
 	if err != nil {
 		return Sample{}, 0, fmt.Errorf("%s on %v, %s, %d slots: %w", r.Benchmark, r.World, r.Flow, r.Slots, err)
@@ -158,7 +167,7 @@ func (e *Env) config(r Run) imb.Config {
 	c.Run.Local, c.Run.Threads = r.Local, e.threads(r)
 	c.Benchmarks, c.Sizes = []string{r.Benchmark}, []int{cmp.Or(r.Bytes, 2048)}
 	c.Procs = []int{cmp.Or(r.Active, r.Ranks())}
-	c.Iterations, c.Warmup, c.RootShift = r.Iterations, r.Warmup, cmp.Or(r.RootShift, 1)
+	c.Iterations, c.Warmup, c.RootShift, c.Skew = r.Iterations, r.Warmup, cmp.Or(r.RootShift, 1), r.Skew
 	// The alltoalls that are measured by themselves begin together, as IMB has it:
 	// once ranks drift apart, an alltoall takes up to three times as long by itself.
 	c.Sync, c.Linear = r.Linear || r.Meet, r.Linear
@@ -208,6 +217,12 @@ func (e *Env) ThreadShare(nodes, runs int) int {
 // Sweep performs runs and gives their samples in the same order. Those that the journal has are
 // not performed again.
 func (e *Env) Sweep(ctx context.Context, runs []Run) ([]Sample, error) {
+	if e.sampled {
+		runs = slices.Clone(runs)
+		for i := range runs {
+			runs[i].Skew = startSkew
+		}
+	}
 	keys, err := e.Journal.keys(e, runs)
 	if err != nil {
 		return nil, err

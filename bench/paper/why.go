@@ -36,9 +36,9 @@ type Reason struct {
 // differed.
 func (r Reason) Word() string {
 	switch {
-	case r.Before.Holds:
+	case r.Before.Holds():
 		return "NOTHING DIFFERS"
-	case r.After.Holds:
+	case r.After.Holds():
 		return "SHOWN"
 	}
 	return "REFUTED"
@@ -78,11 +78,6 @@ func (x *Experiment) claimOf(text string) *Claim {
 	panic(fmt.Sprintf("paper: %s claims no %q", x.IDs[0], text))
 }
 
-func (c *Claim) verdict(t *Table) Verdict {
-	ours, holds := c.Judge(t)
-	return Verdict{Claim: c.Text, Paper: c.Paper, Ours: ours, Holds: holds}
-}
-
 func (rep *Report) printReasons(w io.Writer) {
 	if len(rep.Reasons) == 0 {
 		return
@@ -90,6 +85,6 @@ func (rep *Report) printReasons(w io.Writer) {
 	fmt.Fprintf(w, "\nwhy, each with one thing changed:\n")
 	for _, r := range rep.Reasons {
 		fmt.Fprintf(w, "%-7s  %s\n         changed: %s\n         before:  %s: %s\n         with it: %s: %s\n",
-			r.Word(), r.Claim, r.Changed, r.Before.Word(), r.Before.Ours, r.After.Word(), r.After.Ours)
+			r.Word(), r.Claim, r.Changed, r.Before.Outcome, r.Before.Ours, r.After.Outcome, r.After.Ours)
 	}
 }

@@ -5,6 +5,7 @@ import (
 	"context"
 	"testing"
 
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/stretchr/testify/require"
 )
 
@@ -12,13 +13,13 @@ import (
 // not.
 func TestReasons(t *testing.T) {
 	table := func(v float64) *Table { return &Table{Columns: []string{"value"}, Rows: [][]any{{v}}} }
-	enough := Claim{"the value is enough", "10", func(t *Table) (string, bool) {
+	enough := Claim{"the value is enough", "10", func(t *Table) judge.Finding {
 		v := t.Values("value")[0]
-		return FormatCell(v), v >= 10
+		return judge.Of(FormatCell(v), judge.AtLeast(v, 10))
 	}}
-	half := Claim{"so is half of it", "10", func(t *Table) (string, bool) {
+	half := Claim{"so is half of it", "10", func(t *Table) judge.Finding {
 		v := t.Values("value")[0] / 2
-		return FormatCell(v), v >= 10
+		return judge.Of(FormatCell(v), judge.AtLeast(v, 10))
 	}}
 	gives := func(v float64) func(context.Context, *Env, *Table) (*Table, error) {
 		return func(context.Context, *Env, *Table) (*Table, error) { return table(v), nil }
@@ -46,8 +47,10 @@ func TestReasons(t *testing.T) {
 			got = append(got, r.Word())
 		}
 		require.Equal(t, words, got)
-		require.Equal(t, Verdict{"the value is enough", "10", "5", false}, rep.Reasons[0].Before)
-		require.Equal(t, Verdict{"the value is enough", "10", "11", true}, rep.Reasons[0].After)
+		require.Equal(t, "the value is enough", rep.Reasons[0].Before.Claim)
+		require.Equal(t, judge.Differs, rep.Reasons[0].Before.Outcome)
+		require.Equal(t, "11", rep.Reasons[0].After.Ours)
+		require.Equal(t, judge.Holds, rep.Reasons[0].After.Outcome)
 		var out bytes.Buffer
 		rep.Print(&out)
 		require.Contains(t, out.String(), "SHOWN    the value is enough\n         changed: all of it\n         before:  DIFFERS: 5\n         with it: HOLDS: 11\n")

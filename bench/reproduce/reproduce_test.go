@@ -22,7 +22,7 @@ func TestPureClaimsHold(t *testing.T) {
 			continue
 		}
 		for _, v := range papertest.Small(t, x).Claims {
-			require.True(t, v.Holds, "%s: %s: %s", x.IDs[0], v.Claim, v.Ours)
+			require.True(t, v.Holds(), "%s: %s: %s", x.IDs[0], v.Claim, v.Ours)
 		}
 	}
 }

@@ -142,7 +142,7 @@ func adaptSweep(ctx context.Context, e *paper.Env, runs []adaptRun) ([]adaptSamp
 		i := left[n]
 		c := adaptConfig(e, runs[i])
 		c.Step = func(done, of int) { tell(i, float64(done)/float64(of)) }
-		res, err := bench.Run(ctx, c)
+		res, err := bench.Run(ctx, paper.Mutated(e, c))
 		if err != nil {
 			return fmt.Errorf("%s of %d bytes on %v, %s: %w", runs[i].workload, runs[i].bytes, runs[i].World, runs[i].setting, err)
 		}

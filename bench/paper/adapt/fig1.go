@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 func fig1() *paper.Experiment {
@@ -155,62 +156,69 @@ func ratios(t *paper.Table, column, a, b string) (list []float64) {
 	return list
 }
 
-func alonePlain(t *paper.Table) (string, bool) {
+func alonePlain(t *paper.Table) judge.Finding {
 	v := ratios(t, "alone (µs)", adaptManual, adaptDefault)
-	return fmt.Sprintf("manual takes %.2f times as long at the longest, %.2f to %.2f over all sizes", v[len(v)-1], slices.Min(v), slices.Max(v)), v[len(v)-1] > 1
+	return judge.Of(fmt.Sprintf("manual takes %.2f times as long at the longest, %.2f to %.2f over all sizes", v[len(v)-1], slices.Min(v), slices.Max(v)),
+		judge.Less(1, v[len(v)-1], 0))
 }
 
-func aloneSlowCopies(t *paper.Table) (string, bool) {
+func aloneSlowCopies(t *paper.Table) judge.Finding {
 	slow := t.Where("copies cost", slowCopies)
 	v := slow.Only("alone (µs)", "setting", adaptManual) / slow.Only("alone (µs)", "setting", adaptDefault)
-	return fmt.Sprintf("with copies that cost %d times as much manual takes %.2f times as long", slowCopies, v), v > 1
+	return judge.Of(fmt.Sprintf("with copies that cost %d times as much manual takes %.2f times as long", slowCopies, v),
+		judge.Less(1, v, 0))
 }
 
-func alonePuts(t *paper.Table) (string, bool) {
+func alonePuts(t *paper.Table) judge.Finding {
 	puts := t.Where("setting", adaptPuts)
 	v := puts.Values("alone (µs)")[0] / plain(t, adaptDefault).Only("alone (µs)", "bytes", puts.Rows[0][t.Column("bytes")])
-	return fmt.Sprintf("%.2f times as long as by rget", v), v < 1
+	return judge.Of(fmt.Sprintf("%.2f times as long as by rget", v), judge.Less(v, 1, 0))
 }
 
-func moreOverlap(setting string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func moreOverlap(setting string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		a, b := plain(t, setting).Values("overlap (%)"), plain(t, adaptDefault).Values("overlap (%)")
-		holds := true
+		var checks []judge.Check
 		for i := range a {
-			holds = holds && a[i] > b[i]
+			checks = append(checks, judge.Less(b[i], a[i], judge.Points))
 		}
-		return fmt.Sprintf("%.0f to %.0f %%, by default %.0f to %.0f %%", slices.Min(a), slices.Max(a), slices.Min(b), slices.Max(b)), holds
+		return judge.Of(fmt.Sprintf("%.0f to %.0f %%, by default %.0f to %.0f %%", slices.Min(a), slices.Max(a), slices.Min(b), slices.Max(b)),
+			checks...)
 	}
 }
 
-func freeCopies(t *paper.Table) (string, bool) {
+func freeCopies(t *paper.Table) judge.Finding {
 	few := t.Where("setting", adaptFew).Values("overlap (%)")
 	many := t.Where("setting", adaptManual, "copies cost", 0).Values("overlap (%)")
-	return fmt.Sprintf("%.0f instead of %.0f %%; %.0f %% with 6 messages", few[1], few[0], many[0]), few[1] >= 90 && few[0] < 75 && many[0] < few[1]
+	return judge.Of(fmt.Sprintf("%.0f instead of %.0f %%; %.0f %% with 6 messages", few[1], few[0], many[0]),
+		judge.AtLeast(few[1], 90), judge.Below(few[0], 75), judge.Less(many[0], few[1], judge.Points))
 }
 
-func notReadyOverlap(t *paper.Table) (string, bool) {
+func notReadyOverlap(t *paper.Table) judge.Finding {
 	a, b := plain(t, adaptNotReady).Values("overlap (%)"), plain(t, adaptDynamic).Values("overlap (%)")
-	holds := true
+	var checks []judge.Check
 	for i := range a {
-		holds = holds && a[i] > b[i]
+		checks = append(checks, judge.Less(b[i], a[i], judge.Points))
 	}
-	return fmt.Sprintf("%.0f to %.0f %%, dynamic %.0f to %.0f %%", slices.Min(a), slices.Max(a), slices.Min(b), slices.Max(b)), holds
+	return judge.Of(fmt.Sprintf("%.0f to %.0f %%, dynamic %.0f to %.0f %%", slices.Min(a), slices.Max(a), slices.Min(b), slices.Max(b)),
+		checks...)
 }
 
-func notReadyOverall(t *paper.Table) (string, bool) {
+func notReadyOverall(t *paper.Table) judge.Finding {
 	v := ratios(t, "beside (µs)", adaptNotReady, adaptDynamic)
-	return fmt.Sprintf("%.2f to %.2f of dynamic", slices.Min(v), slices.Max(v)), slices.Max(v) <= 1.01
+	return judge.Of(fmt.Sprintf("%.2f to %.2f of dynamic", slices.Min(v), slices.Max(v)),
+		judge.AtMost(slices.Max(v), 1.01))
 }
 
-func lessOverall(setting string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func lessOverall(setting string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := ratios(t, "beside (µs)", setting, adaptDefault)
-		return fmt.Sprintf("%.2f to %.2f of the default", slices.Min(v), slices.Max(v)), slices.Max(v) < 1
+		return judge.Of(fmt.Sprintf("%.2f to %.2f of the default", slices.Min(v), slices.Max(v)),
+			judge.Less(slices.Max(v), 1, 0))
 	}
 }
 
-func onPar(t *paper.Table) (string, bool) {
+func onPar(t *paper.Table) judge.Finding {
 	var worst float64
 	settings := []string{adaptManual, adaptOnDemand}
 	for _, th := range manualChoices() {
@@ -219,19 +227,20 @@ func onPar(t *paper.Table) (string, bool) {
 	for _, s := range settings {
 		worst = max(worst, slices.Max(ratios(t, "beside (µs)", adaptDynamic, s)))
 	}
-	return fmt.Sprintf("%.3f times as long at most", worst), worst <= 1.03
+	return judge.Of(fmt.Sprintf("%.3f times as long at most", worst), judge.AtMost(worst, 1.03))
 }
 
-func shorterBegin(t *paper.Table) (string, bool) {
+func shorterBegin(t *paper.Table) judge.Finding {
 	begin, wait := ratios(t, "begins (µs)", adaptDefault, adaptManual), ratios(t, "waits (µs)", adaptDefault, adaptManual)
-	return fmt.Sprintf("begins %.2f to %.2f and waits %.1f to %.1f times as long as manual", slices.Min(begin), slices.Max(begin), slices.Min(wait), slices.Max(wait)),
-		slices.Max(begin) < 1 && slices.Min(wait) > 1
+	return judge.Of(fmt.Sprintf("begins %.2f to %.2f and waits %.1f to %.1f times as long as manual", slices.Min(begin), slices.Max(begin), slices.Min(wait), slices.Max(wait)),
+		judge.Less(slices.Max(begin), 1, 0), judge.Less(1, slices.Min(wait), 0))
 }
 
-func lessMemory(setting string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func lessMemory(setting string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := ratios(t, "buffers (KB)", adaptDynamic, setting)
-		return fmt.Sprintf("%.0f to %.0f %% less", 100*(1-slices.Max(v)), 100*(1-slices.Min(v))), slices.Max(v) <= 0.75
+		return judge.Of(fmt.Sprintf("%.0f to %.0f %% less", 100*(1-slices.Max(v)), 100*(1-slices.Min(v))),
+			judge.AtMost(slices.Max(v), 0.75))
 	}
 }
 

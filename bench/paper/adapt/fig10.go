@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -14,6 +15,7 @@ func fig10() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"adapt-fig10", "adapt-fig11", "adapt-fig12"}, Title: "Dynamic eager thresholds in molecular dynamics: how often, how long and at what price processes change them",
 		Paper: "ADAPT, section 5.3, Figures 10 to 12", PaperSize: "Amber, 256 to 1,024 processes",
+		Freedom: "partners, and lengths of messages",
 		Measure: measureAdapt10, Plot: plotAdapt10,
 		Claims: []paper.Claim{
 			{
@@ -119,54 +121,57 @@ func ends(t *paper.Table) (least, most int) {
 	return slices.Min(sizes), slices.Max(sizes)
 }
 
-func manyChanges(t *paper.Table) (string, bool) {
+func manyChanges(t *paper.Table) judge.Finding {
 	least, _ := ends(t)
 	v := none(whole(t, least))
-	return fmt.Sprintf("%.0f %% of %d change none; the others %.1f in the mean", v, least, paper.Mean(whole(t, least).Values("changes"))), v < 20
+	return judge.Of(fmt.Sprintf("%.0f %% of %d change none; the others %.1f in the mean", v, least, paper.Mean(whole(t, least).Values("changes"))),
+		judge.Below(v, 20))
 }
 
-func zeroChanges(problem int) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func zeroChanges(problem int) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		_, most := ends(t)
 		v := none(t.Where("processes", most, "problem", problem, "computation", 1))
-		return fmt.Sprintf("%.0f %% of %d", v, most), v > 30
+		return judge.Of(fmt.Sprintf("%.0f %% of %d", v, most), judge.Above(v, 30))
 	}
 }
 
-func zeroIsDefault(t *paper.Table) (string, bool) {
+func zeroIsDefault(t *paper.Table) judge.Finding {
 	bad := 0
 	for i, changes := range t.Values("changes") {
 		if (changes == 0) != (t.Values("greatest threshold")[i] == host.EagerMax) {
 			bad++
 		}
 	}
-	return fmt.Sprintf("%d of %d processes are exceptions", bad, len(t.Rows)), bad == 0
+	return judge.Of(fmt.Sprintf("%d of %d processes are exceptions", bad, len(t.Rows)), judge.Equal(float64(bad), 0))
 }
 
-func fallingMedian(t *paper.Table) (string, bool) {
+func fallingMedian(t *paper.Table) judge.Finding {
 	var v []float64
 	for _, n := range paper.Distinct[int](t, "processes") {
 		all := whole(t, n).Values("greatest threshold")
 		slices.Sort(all)
 		v = append(v, all[len(all)/2])
 	}
-	return paper.Join(v, "%.0f"), v[len(v)-1] < v[0] && slices.IsSortedFunc(v, func(a, b float64) int { return int(b - a) })
+	return judge.Of(paper.Join(v, "%.0f"),
+		judge.Less(v[len(v)-1], v[0], 0), judge.True(slices.IsSortedFunc(v, func(a, b float64) int { return int(b - a) })))
 }
 
 func longestChange(t *paper.Table) float64 { return slices.Max(t.Values("longest change (µs)")) }
 
-func oneChange(computation int) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func oneChange(computation int) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		worst := 0.0
 		for _, n := range paper.Distinct[int](t, "processes") {
 			rows := whole(t, n)
 			worst = max(worst, longestChange(rows)/10/rows.Values("run (ms)")[0])
 		}
-		return fmt.Sprintf("%.0f µs at most, %.3f %% of a run", longestChange(t.Where("computation", computation)), worst), worst <= 0.013
+		return judge.Of(fmt.Sprintf("%.0f µs at most, %.3f %% of a run", longestChange(t.Where("computation", computation)), worst),
+			judge.AtMost(worst, 0.013))
 	}
 }
 
-func changeWaits(t *paper.Table) (string, bool) {
+func changeWaits(t *paper.Table) judge.Finding {
 	var at int
 	var slow float64
 	for _, n := range paper.Distinct[int](t, "processes") {
@@ -175,28 +180,30 @@ func changeWaits(t *paper.Table) (string, bool) {
 		}
 	}
 	fast := longestChange(t.Where("processes", at, "computation", quick))
-	return fmt.Sprintf("%.0f instead of %.0f µs with %d processes, where the longest is", fast, slow, at), fast < 0.7*slow
+	return judge.Of(fmt.Sprintf("%.0f instead of %.0f µs with %d processes, where the longest is", fast, slow, at),
+		judge.Below(fast/slow, 0.7))
 }
 
-func coreShare(most float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func coreShare(most float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		worst := 0.0
 		for i, v := range t.Values("core (µs)") {
 			worst = max(worst, v/10/t.Values("run (ms)")[i])
 		}
-		return fmt.Sprintf("%.3f %% of the run at most, handshakes and buffers together", worst), worst <= most
+		return judge.Of(fmt.Sprintf("%.3f %% of the run at most, handshakes and buffers together", worst),
+			judge.AtMost(worst, most))
 	}
 }
 
 // noticeShare is that of handshakes and notices.
-func noticeShare(most float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func noticeShare(most float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		worst := 0.0
 		notices, runs := t.Values("notices (µs)"), t.Values("run (ms)")
 		for i, v := range t.Values("core (µs)") {
 			worst = max(worst, (v+notices[i])/10/runs[i])
 		}
-		return fmt.Sprintf("%.3f %% of the run at most", worst), worst <= most
+		return judge.Of(fmt.Sprintf("%.3f %% of the run at most", worst), judge.AtMost(worst, most))
 	}
 }
 

@@ -8,6 +8,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -180,17 +181,18 @@ func smallRates(t *paper.Table) (least, most float64) {
 	return least, most
 }
 
-func slowerSmall(t *paper.Table) (string, bool) {
+func slowerSmall(t *paper.Table) judge.Finding {
 	least, most := smallRates(t)
-	return fmt.Sprintf("%.2f to %.2f of the default's rate", least, most), most < 0.97
+	return judge.Of(fmt.Sprintf("%.2f to %.2f of the default's rate", least, most), judge.Less(most, 1, 0))
 }
 
 // smallInBuffers: VELO has slots of 64 bytes for small messages, whatever the threshold.
-func smallInBuffers(t *paper.Table) (string, bool) {
+func smallInBuffers(t *paper.Table) judge.Finding {
 	small := t.Keep("bytes", func(n float64) bool { return n <= host.EagerMax }).Keep("threshold", func(n float64) bool { return n > host.EagerMax })
 	between := t.Where("bytes", between2, "threshold", adapt2Thresholds()[1]).Values("in buffers (%)")
 	v := small.Values("in buffers (%)")
-	return fmt.Sprintf("%.0f %% of small messages are, of those of %d bytes %.0f %%", slices.Max(v), between2, slices.Max(between)), slices.Min(v) > 0
+	return judge.Of(fmt.Sprintf("%.0f %% of small messages are, of those of %d bytes %.0f %%", slices.Max(v), between2, slices.Max(between)),
+		judge.Above(slices.Min(v), 0))
 }
 
 func plotAdapt2(t *paper.Table) []*figure.Figure {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 func fig8() *paper.Experiment {
@@ -77,14 +78,15 @@ func byProcesses(t *paper.Table, column string) (by, dynamic []float64) {
 	return plain(t, adaptDefault).Values(column), plain(t, adaptDynamic).Values(column)
 }
 
-func slightHit(t *paper.Table) (string, bool) {
+func slightHit(t *paper.Table) judge.Finding {
 	least, most := hit(t, 1)
-	return fmt.Sprintf("%.2f to %.2f times as long", least, most), least > 1 && most < 1.5
+	return judge.Of(fmt.Sprintf("%.2f to %.2f times as long", least, most),
+		judge.Above(least, 1), judge.Below(most, 1.5))
 }
 
-func slightHitCopies(t *paper.Table) (string, bool) {
+func slightHitCopies(t *paper.Table) judge.Finding {
 	least, most := hit(t, slowCopies)
-	return fmt.Sprintf("%.2f to %.2f times as long", least, most), least > 1
+	return judge.Of(fmt.Sprintf("%.2f to %.2f times as long", least, most), judge.Less(1, least, 0))
 }
 
 // hit is by how much dynamic takes longer alone.
@@ -100,22 +102,24 @@ func hit(t *paper.Table, copies int) (least, most float64) {
 	return slices.Min(v), slices.Max(v)
 }
 
-func betterEverywhere(t *paper.Table) (string, bool) {
+func betterEverywhere(t *paper.Table) judge.Finding {
 	by, dynamic := byProcesses(t, "overlap (%)")
-	holds := true
+	var checks []judge.Check
 	for i := range by {
-		holds = holds && dynamic[i] >= by[i]+25
+		checks = append(checks, judge.AtLeast(dynamic[i]-by[i], 25))
 	}
-	return fmt.Sprintf("%.0f to %.0f %%, by default %.0f to %.0f %%", slices.Min(dynamic), slices.Max(dynamic), slices.Min(by), slices.Max(by)), holds
+	return judge.Of(fmt.Sprintf("%.0f to %.0f %%, by default %.0f to %.0f %%", slices.Min(dynamic), slices.Max(dynamic), slices.Min(by), slices.Max(by)),
+		checks...)
 }
 
-func fasterEverywhere(t *paper.Table) (string, bool) {
+func fasterEverywhere(t *paper.Table) judge.Finding {
 	by, dynamic := byProcesses(t, "beside (µs)")
 	var v []float64
 	for i := range by {
 		v = append(v, saved(dynamic[i], by[i]))
 	}
-	return fmt.Sprintf("%.0f to %.0f %% less", slices.Min(v), slices.Max(v)), slices.Min(v) > 0
+	return judge.Of(fmt.Sprintf("%.0f to %.0f %% less", slices.Min(v), slices.Max(v)),
+		judge.AtLeast(slices.Min(v), 100*judge.Margin))
 }
 
 func plotAdapt8(t *paper.Table) (list []*figure.Figure) {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 // The paper runs Amber. What stands for it is bench's halo: neighbours in space and far partners
@@ -17,6 +18,7 @@ func fig9() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"adapt-fig9"}, Title: "Molecular dynamics by manual and dynamic eager thresholds: time and buffer memory",
 		Paper: "ADAPT, section 5.3, Figure 9", PaperSize: "Amber, up to 1,024 processes",
+		Freedom: "partners, and lengths of messages",
 		Measure: measureAdapt9, Plot: plotAdapt9,
 		Claims: []paper.Claim{
 			{
@@ -115,9 +117,9 @@ func bestManual(t *paper.Table, processes int, setting string) *paper.Table {
 	return &paper.Table{Columns: t.Columns, Rows: sub.Rows[at : at+1]}
 }
 
-func differentBest(t *paper.Table) (string, bool) {
+func differentBest(t *paper.Table) judge.Finding {
 	v := bestThresholds(t)
-	return "the best thresholds are " + paper.Join(v, "%.0f"), slices.Min(v) != slices.Max(v)
+	return judge.Of("the best thresholds are "+paper.Join(v, "%.0f"), judge.True(slices.Min(v) != slices.Max(v)))
 }
 
 func bestThresholds(t *paper.Table) (v []float64) {
@@ -127,68 +129,67 @@ func bestThresholds(t *paper.Table) (v []float64) {
 	return v
 }
 
-func coarseBest(t *paper.Table) (string, bool) {
+func coarseBest(t *paper.Table) judge.Finding {
 	v := bestThresholds(t.Keep("threshold", func(th float64) bool {
 		return slices.Contains([]int{4<<10 + adaptOffset, 16<<10 + adaptOffset, 64<<10 + adaptOffset}, int(th))
 	}))
-	return "the best of those are " + paper.Join(v, "%.0f"), slices.Min(v) == slices.Max(v)
+	return judge.Of("the best of those are "+paper.Join(v, "%.0f"), judge.True(slices.Min(v) == slices.Max(v)))
 }
 
 // eachSize judges a ratio at every number of processes.
-func eachSize(t *paper.Table, ratio func(n int) float64, holds func(float64) bool) (string, bool) {
+func eachSize(t *paper.Table, text string, ratio func(n int) float64, region func(float64) judge.Check) judge.Finding {
 	var v []float64
-	ok := true
+	var checks []judge.Check
 	for _, n := range paper.Distinct[int](t, "processes") {
 		x := ratio(n)
-		v, ok = append(v, x), ok && holds(x)
+		v, checks = append(v, x), append(checks, region(x))
 	}
-	return paper.Join(v, "%.3f"), ok
+	return judge.Of(text+paper.Join(v, "%.3f"), checks...)
 }
 
 func dynamicTime(t *paper.Table, n int) float64 {
 	return t.Only("time (ms)", "processes", n, "setting", adaptDynamic)
 }
 
-func dynamicFaster(t *paper.Table) (string, bool) {
-	s, ok := eachSize(t, func(n int) float64 {
+func dynamicFaster(t *paper.Table) judge.Finding {
+	return eachSize(t, "of the default's time: ", func(n int) float64 {
 		return dynamicTime(t, n) / t.Only("time (ms)", "processes", n, "setting", adaptDefault)
-	}, func(v float64) bool { return v < 1 })
-	return "of the default's time: " + s, ok
+	}, func(v float64) judge.Check { return judge.Less(v, 1, 0) })
 }
 
 func fastest(t *paper.Table, processes int, setting string) float64 {
 	return slices.Min(t.Where("processes", processes, "setting", setting).Values("time (ms)"))
 }
 
-func dynamicOnPar(t *paper.Table) (string, bool) {
-	s, ok := eachSize(t, func(n int) float64 {
+func dynamicOnPar(t *paper.Table) judge.Finding {
+	return eachSize(t, "of the best manual time: ", func(n int) float64 {
 		manual := min(fastest(t, n, adaptManual), fastest(t, n, adaptOnDemand))
 		return dynamicTime(t, n) / manual
-	}, func(v float64) bool { return v <= 1.03 })
-	return "of the best manual time: " + s, ok
+	}, func(v float64) judge.Check { return judge.AtMost(v, 1.03) })
 }
 
-func defaultLeast(t *paper.Table) (string, bool) {
+func defaultLeast(t *paper.Table) judge.Finding {
 	v := t.Where("setting", adaptDefault).Values("buffers (KB)")
 	others := append(t.Where("setting", adaptDynamic).Values("buffers (KB)"), t.Where("setting", adaptManual).Values("buffers (KB)")...)
-	return fmt.Sprintf("%.0f KB, the others %.0f at least", slices.Max(v), slices.Min(others)), slices.Max(v) < slices.Min(others)
+	return judge.Of(fmt.Sprintf("%.0f KB, the others %.0f at least", slices.Max(v), slices.Min(others)),
+		judge.Less(slices.Max(v), slices.Min(others), 0))
 }
 
 func memoryRatio(t *paper.Table, n int, setting string) float64 {
 	return t.Only("buffers (KB)", "processes", n, "setting", adaptDynamic) / bestManual(t, n, setting).Values("buffers (KB)")[0]
 }
 
-func dynamicMemory(setting string, most float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
-		s, ok := eachSize(t, func(n int) float64 { return memoryRatio(t, n, setting) }, func(v float64) bool { return v < most })
-		return "of the memory of the best one: " + s, ok
+func dynamicMemory(setting string, most float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
+		return eachSize(t, "of the memory of the best one: ", func(n int) float64 { return memoryRatio(t, n, setting) },
+			func(v float64) judge.Check { return judge.Below(v, most) })
 	}
 }
 
-func dynamicMemoryLargest(t *paper.Table) (string, bool) {
+func dynamicMemoryLargest(t *paper.Table) judge.Finding {
 	n := slices.Max(paper.Distinct[int](t, "processes"))
 	v := memoryRatio(t, n, adaptManual)
-	return fmt.Sprintf("%.0f %% less with %d processes", 100*(1-v), n), v <= 0.75
+	return judge.Of(fmt.Sprintf("%.0f %% less with %d processes", 100*(1-v), n), judge.AtMost(v, 0.75))
 }
 
 func plotAdapt9(t *paper.Table) (figures []*figure.Figure) {

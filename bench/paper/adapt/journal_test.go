@@ -20,7 +20,7 @@ func TestJournalOfValues(t *testing.T) {
 	for _, had := range []int{0, 2} {
 		j, err := paper.OpenJournal(name, true)
 		require.NoError(t, err)
-		e := &paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Jobs: 1, Journal: j, Plan: func(left, known int, _ float64) {
+		e := &paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Samples: 1, Jobs: 1, Journal: j, Plan: func(left, known int, _ float64) {
 			require.Equal(t, []int{2 - had, had}, []int{left, known})
 		}}
 		got, err := adaptSweep(context.Background(), e, runs)

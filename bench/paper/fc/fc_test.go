@@ -140,7 +140,7 @@ func TestSimulatedExperiment(t *testing.T) {
 	}
 	var first string
 	for _, jobs := range []int{1, 3} {
-		rep, err := fig9().Run(context.Background(), paper.Env{Device: "model:", Scale: paper.Small, Seed: 1, Jobs: jobs})
+		rep, err := fig9().Run(context.Background(), paper.Env{Device: "model:", Scale: paper.Small, Seed: 1, Samples: 1, Jobs: jobs})
 		require.NoError(t, err)
 		b, err := json.Marshal(rep)
 		require.NoError(t, err)
@@ -168,7 +168,7 @@ func performOne(e *paper.Env, r paper.Run) (paper.Sample, error) {
 
 // Benchmarks that count as the same give the same numbers.
 func TestSameBenchmarks(t *testing.T) {
-	e := &paper.Env{Device: "model:", Scale: paper.Small, Seed: 1}
+	e := &paper.Env{Device: "model:", Scale: paper.Small, Seed: 1, Samples: 1}
 	for a, b := range sameAs() {
 		r := paper.Run{World: paper.World{Nodes: 2, Procs: 2}, Flow: velo.Dynamic, Slots: 16, Piggyback: true, Iterations: 3, Warmup: 1}
 		for _, r.Linear = range []bool{false, true} {
@@ -201,7 +201,7 @@ func shortAt(slots, credit int) (list []int) {
 // FC, Equation 5: one slot below it most senders are short of credits in one of the alltoalls that
 // the thin scales time, from Equation 5 on they never are.
 func TestRhythm(t *testing.T) {
-	e := &paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1}
+	e := &paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Samples: 1}
 	delayed := func(slots, credit, alltoalls int) int {
 		r := e.Alltoall(paper.World{Nodes: 4, Procs: 4}, velo.Static, slots, credit)
 		r.Warmup, r.Iterations = 0, alltoalls
@@ -230,7 +230,7 @@ func TestReportSaysWhatItIs(t *testing.T) {
 	papertest.Small(t, table1()).Print(&b)
 	require.Contains(t, b.String(), "runs on: the protocol code itself")
 	require.NotContains(t, b.String(), "SCALED DOWN")
-	require.Contains(t, b.String(), "HOLDS    the thresholds of the ten pairs\n         paper: Table 1\n         ours:  30 of 30 equal\n")
+	require.Contains(t, b.String(), "HOLDS      the thresholds of the ten pairs\n           paper: Table 1\n           ours:  30 of 30 equal\n           1 sample: 30 (30 exactly)\n")
 }
 
 // FC, section 7.4.1: roots that do not scatter beside each other wait for credits; and with a root
@@ -239,7 +239,7 @@ func TestScattervReasons(t *testing.T) {
 	if testing.Short() {
 		t.Skip("fifty runs")
 	}
-	rep, err := fig24().Run(context.Background(), paper.Env{Device: "model:", Scale: paper.Small, Seed: 1, Jobs: 2, Why: true})
+	rep, err := fig24().Run(context.Background(), paper.Env{Device: "model:", Scale: paper.Small, Seed: 1, Samples: 1, Jobs: 2, Why: true})
 	require.NoError(t, err)
 	require.Equal(t, "SS", papertest.ReasonWords(rep), "%+v", rep.Reasons)
 }
@@ -247,7 +247,7 @@ func TestScattervReasons(t *testing.T) {
 // FC, section 7.4: two processes pay for each packet's bookkeeping, whatever the buffers; without
 // it they pay for credits alone, nothing with 64 slots.
 func TestPingPongPaysForBookkeeping(t *testing.T) {
-	e := &paper.Env{Device: "model:", Scale: paper.Small, Seed: 1}
+	e := &paper.Env{Device: "model:", Scale: paper.Small, Seed: 1, Samples: 1}
 	var runs []paper.Run
 	for _, flow := range flows() {
 		r := imbRun(e, "PingPong", flow, 64)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -15,6 +16,7 @@ func fig10() *paper.Experiment {
 		IDs: []string{"fc-fig10", "fc-fig15"}, Title: "Alltoall among a part of the processes, static and dynamic",
 		Paper: "FC, sections 5.5 and 6.8, Figures 10 and 15", PaperSize: "1,024, 512, 256 and 128 of 1,024 processes",
 		Thinned: "all active: static only, 30 and 50 slots, 8 alltoalls after 1; half: 16, 30, 50 and 60 slots, others 10, 16, 22, 30, 40, 50 and 60, each 8 alltoalls after 4",
+		Freedom: paper.StartSkew,
 		Measure: measureFig10, Plot: plotFig10,
 		Claims: []paper.Claim{
 			{
@@ -122,35 +124,36 @@ func partSizes(e *paper.Env, flow velo.Flow, part int) []int {
 // acceptable is the paper's: an overhead of 3 % (section 7.5).
 const acceptable = 3
 
-func staticNeeds55(t *paper.Table) (string, bool) {
+func staticNeeds55(t *paper.Table) judge.Finding {
 	least := map[int]float64{}
-	holds := true
+	var checks []judge.Check
 	ours := ""
 	for _, part := range []int{1, 2, 4, 8} {
 		least[part] = slices.Min(t.Where("flow control", "static", "one of", part).Keep("slots", paper.Below(55)).Values("overhead (%)"))
-		holds = holds && least[part] > acceptable
+		checks = append(checks, judge.Above(least[part], acceptable))
 		ours += fmt.Sprintf("1/%d: %.1f %%; ", part, least[part])
 	}
-	return "least overhead below 55 slots: " + ours[:len(ours)-2], holds
+	return judge.Of("least overhead below 55 slots: "+ours[:len(ours)-2], checks...)
 }
 
 // nearZero: dynamic flow control has an acceptable overhead from that size on.
-func nearZero(part, slots int) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func nearZero(part, slots int) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := t.Where("flow control", "dynamic", "one of", part).Keep("slots", paper.AtLeast(float64(slots))).Values("overhead (%)")
-		return fmt.Sprintf("at most %.1f %%, mean %.1f %%", slices.Max(v), paper.Mean(v)), slices.Max(v) <= acceptable
+		return judge.Of(fmt.Sprintf("at most %.1f %%, mean %.1f %%", slices.Max(v), paper.Mean(v)),
+			judge.AtMost(slices.Max(v), acceptable))
 	}
 }
 
-func dynamicLower(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func dynamicLower(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for _, part := range []int{2, 4, 8} {
 		rows := t.Where("one of", part).Keep("slots", paper.Below(55))
 		a, b := paper.Mean(rows.Where("flow control", "static").Values("overhead (%)")), paper.Mean(rows.Where("flow control", "dynamic").Values("overhead (%)"))
 		ours += fmt.Sprintf("1/%d: %.1f %% and %.1f %%; ", part, a, b)
-		holds = holds && b < a
+		checks = append(checks, judge.Less(b, a, judge.Points))
 	}
-	return "mean below 55 slots, static and dynamic: " + ours[:len(ours)-2], holds
+	return judge.Of("mean below 55 slots, static and dynamic: "+ours[:len(ours)-2], checks...)
 }
 
 func plotFig10(t *paper.Table) (list []*figure.Figure) {

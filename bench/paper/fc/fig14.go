@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/mailbox/explore"
 )
 
@@ -136,29 +137,32 @@ func sumOf(text, pattern string) (n int) {
 }
 
 // returned: so many credits went back in that block, explicitly and piggybacked.
-func returned(block int, explicit, piggybacked float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func returned(block int, explicit, piggybacked float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		e, p := t.Only("explicit credits", "block", block), t.Only("piggybacked credits", "block", block)
-		return fmt.Sprintf("%.0f explicit, %.0f piggybacked", e, p), e == explicit && p == piggybacked
+		return judge.Of(fmt.Sprintf("%.0f explicit, %.0f piggybacked", e, p),
+			judge.Equal(e, explicit), judge.Equal(p, piggybacked))
 	}
 }
 
-func twoPiggybacks(t *paper.Table) (string, bool) {
-	ours, holds := returned(5, 0, 2)(t)
+func twoPiggybacks(t *paper.Table) judge.Finding {
+	regular := returned(5, 0, 2)(t)
 	n := t.Only("piggybacks", "block", 5)
-	return fmt.Sprintf("%s in %.0f packets", ours, n), holds && n == 2
+	return judge.Of(fmt.Sprintf("%s in %.0f packets", regular.Ours, n), append(regular.Checks, judge.Equal(n, 2))...)
 }
 
-func quotaFell(t *paper.Table) (string, bool) {
+func quotaFell(t *paper.Table) judge.Finding {
 	before, after := t.Only("intended quota", "block", 3), t.Only("intended quota", "block", 4)
-	return fmt.Sprintf("%.0f, then %.0f", before, after), before == 10 && after < before
+	return judge.Of(fmt.Sprintf("%.0f, then %.0f", before, after),
+		judge.Equal(before, 10), judge.Less(after, before, 0))
 }
 
 // excess: block 6 ends with a threshold one higher than the list held before it.
-func excess(t *paper.Table) (string, bool) {
+func excess(t *paper.Table) judge.Finding {
 	var before, after, next int
 	fmt.Sscan(t.Where("block", 5).Rows[0][t.Column("thresholds")].(string), &before, &next)
 	fmt.Sscan(t.Where("block", 6).Rows[0][t.Column("thresholds")].(string), &after)
-	ours, holds := returned(6, 0, 3)(t)
-	return fmt.Sprintf("%s; the next threshold %d became %d", ours, next, after), holds && after == next+1
+	regular := returned(6, 0, 3)(t)
+	return judge.Of(fmt.Sprintf("%s; the next threshold %d became %d", regular.Ours, next, after),
+		append(regular.Checks, judge.Equal(float64(after-next), 1))...)
 }

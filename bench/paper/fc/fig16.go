@@ -3,11 +3,11 @@ package fc
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
@@ -18,6 +18,7 @@ func fig16() *paper.Experiment {
 		IDs: []string{"fc-fig16", "fc-fig17"}, Title: "What the overhead consists of: stalls and traffic, and the host's work",
 		Paper: "FC, section 7.1, Figures 16 and 17", PaperSize: "alltoall: 1,024 processes; multi-pingpong: 16+16 processes, 1 hop",
 		Thinned: "alltoall with 8, 12, 16, 30 and 60 slots only",
+		Freedom: paper.StartSkew,
 		Measure: measureFig16, Plot: plotFig16,
 		Claims: []paper.Claim{
 			{
@@ -94,20 +95,20 @@ func staticAndDynamic(t *paper.Table, pattern, column string) (static, dynamic f
 }
 
 // marginallyMore: a run takes longer, but by less than a tenth.
-func marginallyMore(t *paper.Table) (string, bool) {
+func marginallyMore(t *paper.Table) judge.Finding {
 	a, b, ours := staticAndDynamic(t.Keep("slots", paper.Below(16)), "alltoall", "total (%)")
-	return ours, b >= a && (100+b)/(100+a) <= 1.1
+	return judge.Of(ours, judge.NotMore(a, b, judge.Points), judge.AtMost((100+b)/(100+a), 1.1))
 }
 
-func similarFrom16(t *paper.Table) (string, bool) {
+func similarFrom16(t *paper.Table) judge.Finding {
 	a, b, ours := staticAndDynamic(t.Keep("slots", paper.AtLeast(16)), "alltoall", "total (%)")
-	return ours, math.Abs(b-a) <= visible
+	return judge.Of(ours, judge.Similar(a, b, judge.Points))
 }
 
-func pingpongPart(column string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func pingpongPart(column string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		a, b, ours := staticAndDynamic(t, "multi-pingpong", column)
-		return ours, b < a
+		return judge.Of(ours, judge.Less(b, a, judge.Points))
 	}
 }
 

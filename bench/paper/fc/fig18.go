@@ -3,16 +3,17 @@ package fc
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 func fig18() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"fc-fig18"}, Title: "Alltoall with part of the destinations over shared memory",
 		Paper: "FC, section 7.2, Figure 18", PaperSize: "32, 64, 128 and 256 processes on 2, 4, 8 and 16 nodes",
+		Freedom: paper.StartSkew,
 		Measure: measureFig18, Plot: plotFig18,
 		Claims: []paper.Claim{
 			{
@@ -81,17 +82,17 @@ func localMeans(t *paper.Table, nodes int) (static, dynamic float64, ours string
 	return static, dynamic, fmt.Sprintf("mean %.1f %% static, %.1f %% dynamic", static, dynamic)
 }
 
-func localLower(nodes int) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func localLower(nodes int) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		a, b, ours := localMeans(t, nodes)
-		return ours, b < a
+		return judge.Of(ours, judge.Less(b, a, judge.Points))
 	}
 }
 
-func localSimilar(nodes int) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func localSimilar(nodes int) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		a, b, ours := localMeans(t, nodes)
-		return ours, math.Abs(a-b) <= visible
+		return judge.Of(ours, judge.Similar(a, b, judge.Points))
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
@@ -15,7 +16,8 @@ func fig19() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"fc-fig19"}, Title: "Credits of rank 0 while the set of active ranks changes, 30 slots per process",
 		Paper: "FC, section 7.3, Figure 19", PaperSize: "1,024 processes, 7 phases of 100 alltoalls",
-		Thinned: "3 alltoalls in a phase of all ranks, 12 of half and 20 of a quarter: about what credits need to settle", Measure: measureFig19, Plot: plotFig19,
+		Thinned: "3 alltoalls in a phase of all ranks, 12 of half and 20 of a quarter: about what credits need to settle",
+		Freedom: paper.StartSkew, Measure: measureFig19, Plot: plotFig19,
 		Claims: []paper.Claim{
 			{
 				Text:  "in the phases of a quarter of the ranks rank 0 has more credits to them than when all are active",
@@ -92,7 +94,7 @@ func phased(ctx context.Context, e *paper.Env, meet func(e *paper.Env, r *host.R
 	for _, share := range phases() {
 		all += phaseLength(e, share)
 	}
-	res, err := bench.Measure(ctx, c, 2, func(r *host.Rank) error {
+	res, err := bench.Measure(ctx, paper.Mutated(e, c), 2, func(r *host.Rank) error {
 		r.SetLinear(true)
 		operation := 0
 		for phase, share := range phases() {
@@ -143,7 +145,9 @@ func runPhase(e *paper.Env, r *host.Rank, active, times int, after func()) error
 	if err != nil {
 		return err
 	}
+	delay := e.Delays(r.ID())
 	for k := range times {
+		r.Compute(delay())
 		if err := sendToAll(e, g, 2048, k); err != nil {
 			return err
 		}
@@ -183,29 +187,32 @@ func later(t *paper.Table, phase int, group string) float64 {
 // more: what is more by less than a twentieth is not the gain that a paper speaks of.
 func more(a, b float64) bool { return a > b*1.05 }
 
-func quarterGains(t *paper.Table) (string, bool) {
+func quarterGains(t *paper.Table) judge.Finding {
 	all, two, six := later(t, 1, fig19Groups()[0]), later(t, 2, fig19Groups()[0]), later(t, 6, fig19Groups()[0])
-	return fmt.Sprintf("%.1f with all; %.1f and %.1f with a quarter", all, two, six), more(two, all) && more(six, all)
+	return judge.Of(fmt.Sprintf("%.1f with all; %.1f and %.1f with a quarter", all, two, six),
+		judge.Less(all, two, 0), judge.Less(all, six, 0))
 }
 
-func upperHalfRecovers(t *paper.Table) (string, bool) {
+func upperHalfRecovers(t *paper.Table) judge.Finding {
 	v := t.Where("ranks", fig19Groups()[2], "phase", 3).Values("credits (mean)")
 	w := t.Where("ranks", fig19Groups()[2], "phase", 6).Values("credits (mean)")
 	four, seven := later(t, 4, fig19Groups()[2]), later(t, 7, fig19Groups()[2])
-	return fmt.Sprintf("%.1f, then %.1f; %.1f, then %.1f", v[len(v)-1], four, w[len(w)-1], seven), more(four, v[len(v)-1]) && more(seven, w[len(w)-1])
+	return judge.Of(fmt.Sprintf("%.1f, then %.1f; %.1f, then %.1f", v[len(v)-1], four, w[len(w)-1], seven),
+		judge.Less(v[len(v)-1], four, 0), judge.Less(w[len(w)-1], seven, 0))
 }
 
-func activeHaveMore(t *paper.Table) (string, bool) {
+func activeHaveMore(t *paper.Table) judge.Finding {
 	quarter, half := later(t, 2, fig19Groups()[0]), later(t, 3, fig19Groups()[1])
 	idle2, idle3 := later(t, 2, fig19Groups()[2]), later(t, 3, fig19Groups()[2])
-	return fmt.Sprintf("quarter: %.1f against %.1f; half: %.1f against %.1f", quarter, idle2, half, idle3), more(quarter, idle2) && more(half, idle3)
+	return judge.Of(fmt.Sprintf("quarter: %.1f against %.1f; half: %.1f against %.1f", quarter, idle2, half, idle3),
+		judge.Less(idle2, quarter, 0), judge.Less(idle3, half, 0))
 }
 
-func barrierAwakens(t *paper.Table) (string, bool) {
+func barrierAwakens(t *paper.Table) judge.Finding {
 	before := t.Where("ranks", fig19Groups()[2], "phase", 2).Values("credits (mean)")
 	after := t.Where("ranks", fig19Groups()[2], "phase", 3).Values("credits (mean)")
 	last, next := before[len(before)-1], after[0]
-	return fmt.Sprintf("%.2f before the barrier, %.2f after it", last, next), more(next, last)
+	return judge.Of(fmt.Sprintf("%.2f before the barrier, %.2f after it", last, next), judge.Less(last, next, 0))
 }
 
 func plotFig19(t *paper.Table) []*figure.Figure {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -14,23 +15,24 @@ func fig20() *paper.Experiment {
 		IDs:   []string{"fc-fig20", "fc-fig21", "fc-fig22", "fc-fig23", "fc-fig27"},
 		Title: "Intel MPI Benchmarks, 2 KB, static and dynamic, 8 to 64 slots per process",
 		Paper: "FC, sections 7.4 and 7.5, Figures 20 to 23 and 27", PaperSize: "1,024 processes (4x4x4)",
-		Thinned: "10 repetitions after 40, Allreduce after 20; Gather and Scatter 4 after 2; Alltoall 1 after 1; Allgather 1, which repeats one pattern for each rank by itself", Measure: measureFig20, Plot: plotFig20,
+		Thinned: "10 repetitions after 40, Allreduce after 20; Gather and Scatter 4 after 2; Alltoall 1 after 1; Allgather 1, which repeats one pattern for each rank by itself",
+		Freedom: paper.StartSkew, Measure: measureFig20, Plot: plotFig20,
 		Claims: []paper.Claim{
 			{
 				Text:  dynamicAt16,
-				Paper: "<= 3 %", Judge: averageAt("dynamic", 16, true),
+				Paper: "<= 3 %", Judge: averageAt("dynamic", 16, judge.AtMost),
 			},
 			{
 				Text:  staticAt64,
-				Paper: "<= 3 %", Judge: averageAt("static", 64, true),
+				Paper: "<= 3 %", Judge: averageAt("static", 64, judge.AtMost),
 			},
 			{
 				Text:  "static: more than 3 % on average with 16 slots",
-				Paper: "> 3 %", Judge: averageAt("static", 16, false),
+				Paper: "> 3 %", Judge: averageAt("static", 16, judge.Above),
 			},
 			{
 				Text:  "static: more than 3 % on average with 32 slots, so that it needs 4x the buffers",
-				Paper: "> 3 %", Judge: averageAt("static", 32, false),
+				Paper: "> 3 %", Judge: averageAt("static", 32, judge.Above),
 			},
 			{
 				Text:  neverMore,
@@ -136,25 +138,25 @@ func average(t *paper.Table, flow string, slots int) float64 {
 	return paper.Mean(t.Where("flow control", flow, "slots", slots).Values("overhead (%)"))
 }
 
-func averageAt(flow string, slots int, ok bool) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func averageAt(flow string, slots int, region func(v, bound float64) judge.Check) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := average(t, flow, slots)
 		ours := fmt.Sprintf("%.1f %%", v)
 		for _, p := range patterns() {
 			ours += fmt.Sprintf(", %s %.1f %%", p.name, average(t.Where("pattern", p.name), flow, slots))
 		}
-		return ours, (v <= acceptable) == ok
+		return judge.Of(ours, region(v, acceptable))
 	}
 }
 
-func lowerAtAnySize(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func lowerAtAnySize(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for _, slots := range imbSlots() {
 		a, b := average(t, "static", slots), average(t, "dynamic", slots)
 		ours += fmt.Sprintf("%d slots: %.1f %% and %.1f %%; ", slots, a, b)
-		holds = holds && b <= a
+		checks = append(checks, judge.NotMore(b, a, judge.Points))
 	}
-	return ours[:len(ours)-2], holds
+	return judge.Of(ours[:len(ours)-2], checks...)
 }
 
 func plotFig20(t *paper.Table) (figures []*figure.Figure) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -14,7 +15,8 @@ func fig24() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"fc-fig24", "fc-fig25"}, Title: "Scatterv, Reduce_scatter and Gatherv; Scatterv with a root that stays",
 		Paper: "FC, section 7.4.1, Figures 24 and 25", PaperSize: "1,024 processes (4x4x4)",
-		Thinned: "at the paper's size Reduce_scatter is repeated 20 times, which is 20,460 messages of each process", Measure: measureFig24, Plot: plotFig24,
+		Thinned: "at the paper's size Reduce_scatter is repeated 20 times, which is 20,460 messages of each process",
+		Freedom: paper.StartSkew, Measure: measureFig24, Plot: plotFig24,
 		Claims: []paper.Claim{
 			{
 				Text:  inefficient,
@@ -113,9 +115,10 @@ func shifted(e *paper.Env, benchmark string, flow velo.Flow, slots, shift int) p
 	return r
 }
 
-func scattervInefficient(t *paper.Table) (string, bool) {
+func scattervInefficient(t *paper.Table) judge.Finding {
 	v := t.Where("benchmark", "Scatterv", "per root", 1).Keep("slots", paper.Below(64)).Values("overhead (%)")
-	return fmt.Sprintf("%.1f %% to %.1f %%", slices.Min(v), slices.Max(v)), slices.Min(v) > acceptable
+	return judge.Of(fmt.Sprintf("%.1f %% to %.1f %%", slices.Min(v), slices.Max(v)),
+		judge.Above(slices.Min(v), acceptable))
 }
 
 // byShift is a column of Scatterv with 16 slots over the repetitions per root.
@@ -123,27 +126,28 @@ func byShift(t *paper.Table, flow velo.Flow, column string) []float64 {
 	return t.Where("benchmark", "Scatterv", "slots", 16, "flow control", string(flow)).Values(column)
 }
 
-func scattervConverges(t *paper.Table) (string, bool) {
+func scattervConverges(t *paper.Table) judge.Finding {
 	v := byShift(t, velo.Dynamic, "overhead (%)")
 	last := v[len(v)-1]
-	return "overhead " + paper.Join(v, "%.1f %%"), last < v[0] && last <= visible
+	return judge.Of("overhead "+paper.Join(v, "%.1f %%"),
+		judge.Less(last, v[0], judge.Points), judge.AtMost(last, visible))
 }
 
-func scattervGrows(t *paper.Table) (string, bool) {
+func scattervGrows(t *paper.Table) judge.Finding {
 	ref, static := byShift(t, velo.Static, "reference (µs)"), byShift(t, velo.Static, "time (µs)")
-	return fmt.Sprintf("reference %.1f to %.1f µs, static %.1f to %.1f µs", ref[0], ref[len(ref)-1], static[0], static[len(static)-1]),
-		ref[len(ref)-1] > ref[0] && static[len(static)-1] > static[0]
+	return judge.Of(fmt.Sprintf("reference %.1f to %.1f µs, static %.1f to %.1f µs", ref[0], ref[len(ref)-1], static[0], static[len(static)-1]),
+		judge.Less(ref[0], ref[len(ref)-1], 0), judge.Less(static[0], static[len(static)-1], 0))
 }
 
-func staticBetter(t *paper.Table) (string, bool) {
+func staticBetter(t *paper.Table) judge.Finding {
 	rows := t.Where("benchmark", "Reduce_scatter")
 	a, b := paper.Mean(rows.Where("flow control", "static").Values("time (µs)")), paper.Mean(rows.Where("flow control", "dynamic").Values("time (µs)"))
-	return fmt.Sprintf("mean %.1f µs static, %.1f µs dynamic", a, b), a < b
+	return judge.Of(fmt.Sprintf("mean %.1f µs static, %.1f µs dynamic", a, b), judge.Less(a, b, 0))
 }
 
-func belowReference(t *paper.Table) (string, bool) {
+func belowReference(t *paper.Table) judge.Finding {
 	v := t.Where("benchmark", "Gatherv", "flow control", "dynamic").Values("overhead (%)")
-	return "overhead " + paper.Join(v, "%.1f %%"), slices.Max(v) < 0
+	return judge.Of("overhead "+paper.Join(v, "%.1f %%"), judge.Below(slices.Max(v), 0))
 }
 
 func plotFig24(t *paper.Table) (figures []*figure.Figure) {

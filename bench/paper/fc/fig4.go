@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -14,6 +16,7 @@ func fig4() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"fc-fig4", "fc-fig5"}, Title: "Static flow control in multi-pingpong over 1 and 14 hops, 2 KB",
 		Paper: "FC, section 5.3, Figures 4 and 5", PaperSize: "16+16 processes on two nodes of an 8x8 mesh",
+		Freedom: paper.StartSkew,
 		Measure: measureFig4, Plot: plotFig4,
 		Claims: []paper.Claim{
 			{
@@ -80,19 +83,19 @@ func nearAndFar(t *paper.Table, column string) (near, far float64, ours string) 
 	return near, far, fmt.Sprintf("mean %.1f %% over 1 hop, %.1f %% over 14", near, far)
 }
 
-func farCostsMore(t *paper.Table) (string, bool) {
+func farCostsMore(t *paper.Table) judge.Finding {
 	near, far, ours := nearAndFar(t.Keep("slots", paper.Below(30)), "overhead (%)")
-	return ours, far > near
+	return judge.Of(ours, judge.Less(near, far, judge.Points))
 }
 
-func farCostsTheSame(t *paper.Table) (string, bool) {
+func farCostsTheSame(t *paper.Table) judge.Finding {
 	near, far, ours := nearAndFar(t.Keep("slots", paper.AtLeast(60)), "overhead (%)")
-	return ours, math.Abs(far-near) <= 1
+	return judge.Of(ours, judge.Similar(far, near, judge.Points))
 }
 
-func farDelaysMore(t *paper.Table) (string, bool) {
+func farDelaysMore(t *paper.Table) judge.Finding {
 	near, far, ours := nearAndFar(t, "delayed (%)")
-	return ours, far > near
+	return judge.Of(ours, judge.Less(near, far, judge.Points))
 }
 
 // stableFrom is the smallest x from which on y stays within tolerance of its
@@ -106,17 +109,17 @@ func stableFrom(t *paper.Table, x, y string, tolerance float64) float64 {
 	return xs[i]
 }
 
-func sameBreakEven(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func sameBreakEven(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for credit := 1; credit <= mostCredit; credit++ {
 		var at [2]float64
 		for i, hops := range []int{1, 14} {
 			at[i] = stableFrom(t.Where("hops", hops, "credit slots", credit), "slots", "delayed (%)", delayedAtAll)
 		}
 		ours += fmt.Sprintf("%d: %.0f and %.0f; ", credit, at[0], at[1])
-		holds = holds && at[0] == at[1]
+		checks = append(checks, judge.Equal(at[0]-at[1], 0))
 	}
-	return "credit slots " + ours[:len(ours)-2], holds
+	return judge.Of("credit slots "+ours[:len(ours)-2], checks...)
 }
 
 // byCredit are the means of a column for 1, 2, … credit slots.
@@ -128,22 +131,24 @@ func byCredit(t *paper.Table, column string) []float64 {
 	return list
 }
 
-func fewerDelayed(t *paper.Table) (string, bool) {
+func fewerDelayed(t *paper.Table) judge.Finding {
 	means := byCredit(t, "delayed (%)")
-	holds := true
+	var checks []judge.Check
 	for i := 1; i < len(means); i++ {
-		holds = holds && means[i] <= means[i-1]
+		checks = append(checks, judge.NotMore(means[i], means[i-1], judge.Points))
 	}
-	return "mean share for 1 to 5: " + paper.Join(means, "%.1f %%"), holds
+	checks = append(checks, judge.Less(means[len(means)-1], means[0], judge.Points))
+	return judge.Of("mean share for 1 to 5: "+paper.Join(means, "%.1f %%"), checks...)
 }
 
-func oneSlotBest(t *paper.Table) (string, bool) {
+func oneSlotBest(t *paper.Table) judge.Finding {
 	overhead, delayed := byCredit(t, "overhead (%)"), byCredit(t, "delayed (%)")
-	holds := true
+	var checks []judge.Check
 	for i := 1; i < mostCredit; i++ {
-		holds = holds && overhead[0] <= overhead[i] && delayed[0] >= delayed[i]
+		checks = append(checks, judge.NotMore(overhead[0], overhead[i], judge.Points), judge.NotMore(delayed[i], delayed[0], judge.Points))
 	}
-	return "mean overhead for 1 to 5: " + paper.Join(overhead, "%.1f %%"), holds
+	checks = append(checks, judge.Less(overhead[0], slices.Max(overhead), judge.Points))
+	return judge.Of("mean overhead for 1 to 5: "+paper.Join(overhead, "%.1f %%"), checks...)
 }
 
 func plotFig4(t *paper.Table) (list []*figure.Figure) {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/velo"
 )
@@ -16,6 +17,7 @@ func fig6() *paper.Experiment {
 		IDs: []string{"fc-fig6", "fc-fig7"}, Title: "Static flow control in alltoall, 2 KB, collectives not optimised",
 		Paper: "FC, section 5.3, Figures 6 and 7", PaperSize: "256 (4x4) and 1,024 processes (4x4x4)",
 		Thinned: "sizes of 36 slots, the two around the one that a message needs, 50 and 80; what happens between them is not seen",
+		Freedom: paper.StartSkew,
 		Measure: measureFig6, Plot: plotFig6,
 		Claims: []paper.Claim{
 			{
@@ -89,41 +91,42 @@ func startsToFall(t *paper.Table, column string) float64 {
 	return -1
 }
 
-func fallsAt(column string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func fallsAt(column string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		_, more := sizesOf(t)
 		var at []float64
-		holds := true
+		var checks []judge.Check
 		for credit := 1; credit <= mostCredit; credit++ {
 			v := startsToFall(more.Where("credit slots", credit), column)
 			at = append(at, v)
-			holds = holds && v == float64(host.Packets(2048)+credit)
+			checks = append(checks, judge.Equal(v, float64(host.Packets(2048)+credit)))
 		}
-		return paper.Join(at, "%.0f") + " slots", holds
+		return judge.Of(paper.Join(at, "%.0f")+" slots", checks...)
 	}
 }
 
-func manyCostMore(t *paper.Table) (string, bool) {
+func manyCostMore(t *paper.Table) judge.Finding {
 	fewer, more := sizesOf(t.Keep("slots", paper.Below(37)))
 	a, b := paper.Mean(fewer.Values("overhead (%)")), paper.Mean(more.Values("overhead (%)"))
-	return fmt.Sprintf("mean below 37 slots: %.1f %% and %.1f %%", a, b), b > a
+	return judge.Of(fmt.Sprintf("mean below 37 slots: %.1f %% and %.1f %%", a, b), judge.Less(a, b, judge.Points))
 }
 
-func similarAt50(t *paper.Table) (string, bool) {
+func similarAt50(t *paper.Table) judge.Finding {
 	near50 := func(v float64) bool { return v >= 48 && v <= 52 }
 	fewer, more := sizesOf(t.Keep("slots", near50).Keep("credit slots", paper.AtLeast(2)))
 	a, b := paper.Mean(fewer.Values("overhead (%)")), paper.Mean(more.Values("overhead (%)"))
-	return fmt.Sprintf("mean from 48 to 52 slots: %.1f %% and %.1f %%", a, b), math.Abs(a-b) <= visible
+	return judge.Of(fmt.Sprintf("mean from 48 to 52 slots: %.1f %% and %.1f %%", a, b), judge.Similar(a, b, visible))
 }
 
-func similarShares(t *paper.Table) (string, bool) {
+func similarShares(t *paper.Table) judge.Finding {
 	fewer, more := sizesOf(t)
 	a, b := fewer.Values("delayed (%)"), more.Values("delayed (%)")
 	var gaps []float64
 	for i := range a {
 		gaps = append(gaps, math.Abs(a[i]-b[i]))
 	}
-	return fmt.Sprintf("apart by %.1f percentage points on average", paper.Mean(gaps)), paper.Mean(gaps) <= 10
+	return judge.Of(fmt.Sprintf("apart by %.1f percentage points on average", paper.Mean(gaps)),
+		judge.AtMost(paper.Mean(gaps), 10))
 }
 
 func plotFig6(t *paper.Table) (list []*figure.Figure) {
@@ -142,6 +145,7 @@ func table2() *paper.Experiment {
 		IDs: []string{"fc-table2"}, Title: "Smallest buffers at which the overhead of static flow control is stable",
 		Paper: "FC, section 5.3, Table 2 and Equation 5", PaperSize: "1,024 processes (4x4x4)",
 		Thinned: "Equation 5, one slot less, and 80; for 1 credit slot 64, 75 and 80. \"Stable from\" is the first of these from which on all are alike; 7 alltoalls after 1",
+		Freedom: paper.StartSkew,
 		Measure: measureTable2, Plot: plotTable2,
 		Claims: []paper.Claim{
 			{
@@ -212,22 +216,22 @@ func stableSizes(e *paper.Env, credit int) (list []int) {
 // equation5 is the smallest buffer with which a sender of 2 KB never stalls.
 func equation5(credit int) int { return host.Packets(2048)*(credit+1)/credit + credit }
 
-func stableAt(column string, tolerance float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func stableAt(column string, tolerance float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		var at []float64
-		holds := true
+		var checks []judge.Check
 		for credit := 2; credit <= mostCredit; credit++ {
 			v := stableFrom(t.Where("credit slots", credit), "slots", column, tolerance)
 			at = append(at, v)
-			holds = holds && v == float64(equation5(credit))
+			checks = append(checks, judge.Equal(v, float64(equation5(credit))))
 		}
-		return paper.Join(at, "%.0f") + " slots", holds
+		return judge.Of(paper.Join(at, "%.0f")+" slots", checks...)
 	}
 }
 
-func stableLate(t *paper.Table) (string, bool) {
+func stableLate(t *paper.Table) judge.Finding {
 	v := stableFrom(t.Where("credit slots", 1), "slots", "overhead (%)", visible)
-	return fmt.Sprintf("%.0f slots (Equation 5: %d)", v, equation5(1)), v > 64
+	return judge.Of(fmt.Sprintf("%.0f slots (Equation 5: %d)", v, equation5(1)), judge.Above(v, 64))
 }
 
 func plotTable2(t *paper.Table) []*figure.Figure {

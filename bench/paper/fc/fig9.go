@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -14,7 +15,8 @@ func fig9() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"fc-fig9"}, Title: "Piggybacking in alltoall, 2,044 bytes, static flow control",
 		Paper: "FC, section 5.4, Figure 9", PaperSize: "1,024 processes (4x4x4)",
-		Thinned: "4 buffer sizes: 10, 30, 44 and 60", Measure: measureFig9, Plot: plotFig9,
+		Thinned: "4 buffer sizes: 10, 30, 44 and 60",
+		Freedom: paper.StartSkew, Measure: measureFig9, Plot: plotFig9,
 		Claims: []paper.Claim{
 			{
 				Text:  "fewer explicit credit packets at every buffer size",
@@ -86,34 +88,37 @@ func reductions(t *paper.Table) []float64 {
 	return list
 }
 
-func fewerCreditPackets(t *paper.Table) (string, bool) {
+func fewerCreditPackets(t *paper.Table) judge.Finding {
 	r := reductions(t)
-	return fmt.Sprintf("%.1f %% to %.1f %% fewer", slices.Min(r), slices.Max(r)), slices.Min(r) > 0
+	return judge.Of(fmt.Sprintf("%.1f %% to %.1f %% fewer", slices.Min(r), slices.Max(r)),
+		judge.AtLeast(slices.Min(r), 100*judge.Margin))
 }
 
-func lessOverhead(t *paper.Table) (string, bool) {
+func lessOverhead(t *paper.Table) judge.Finding {
 	a, b := paper.Mean(without(t).Values("overhead (%)")), paper.Mean(with(t).Values("overhead (%)"))
-	return fmt.Sprintf("mean %.1f %% without, %.1f %% with", a, b), b < a
+	return judge.Of(fmt.Sprintf("mean %.1f %% without, %.1f %% with", a, b), judge.Less(b, a, judge.Points))
 }
 
 // ramp: what rises may have teeth, but none deeper than a quarter of all that it rises.
-func ramp(t *paper.Table) (string, bool) {
+func ramp(t *paper.Table) judge.Finding {
 	r := reductions(t)
 	rise, tooth := r[len(r)-1]-r[0], 0.0
 	for i := range len(r) - 1 {
 		tooth = max(tooth, r[i]-r[i+1])
 	}
-	return fmt.Sprintf("%s; the deepest tooth %.0f points", paper.Join(r, "%.0f %%"), tooth), rise > visible && tooth <= rise/4
+	return judge.Of(fmt.Sprintf("%s; the deepest tooth %.0f points", paper.Join(r, "%.0f %%"), tooth),
+		judge.Above(rise, visible), judge.AtMost(tooth/rise, 0.25))
 }
 
-func nonePiggybacked(t *paper.Table) (string, bool) {
+func nonePiggybacked(t *paper.Table) judge.Finding {
 	full := t.Where("bytes", 2048)
-	holds, most := true, 0.0
+	checks, most := []judge.Check(nil), 0.0
 	for i, n := range full.Values("piggybacks") {
-		holds = holds && n <= full.Values("of barriers")[i]
+		checks = append(checks, judge.AtMost(n-full.Values("of barriers")[i], 0))
 		most = max(most, n)
 	}
-	return fmt.Sprintf("at most %.0f, all on barrier messages (%.0f)", most, full.Values("of barriers")[0]), holds
+	return judge.Of(fmt.Sprintf("at most %.0f, all on barrier messages (%.0f)", most, full.Values("of barriers")[0]),
+		checks...)
 }
 
 func plotFig9(t *paper.Table) []*figure.Figure {

@@ -37,7 +37,7 @@ func goodFig4(e *paper.Env) *paper.Table {
 		for credit := 1; credit <= mostCredit; credit++ {
 			for _, slots := range bufferSizes() {
 				small := math.Max(0, float64(30-slots))
-				delayed := fallen(slots, equation5(credit), equation5(credit), 70-5*float64(credit)+float64(hops)/10, 0)
+				delayed := fallen(slots, equation5(credit), equation5(credit), 70-5*float64(credit)+float64(hops)/2, 0)
 				t.Add(hops, credit, slots, small*(1+float64(hops)/100)+float64(credit), delayed)
 			}
 		}
@@ -108,7 +108,7 @@ func goodFig18(e *paper.Env) *paper.Table {
 	for _, nodes := range []int{2, 4, 8, 16} {
 		for _, slots := range coarse() {
 			t.Add(nodes, "static", slots, 20.0)
-			t.Add(nodes, "dynamic", slots, 20-20/float64(nodes))
+			t.Add(nodes, "dynamic", slots, 20-40/float64(nodes*nodes))
 		}
 	}
 	return t

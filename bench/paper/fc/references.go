@@ -3,9 +3,9 @@ package fc
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/velo"
 )
 
@@ -43,6 +43,7 @@ func referenceTimes() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"fc-references"}, Title: "What the paper's references without flow control take here, 2 KB",
 		Paper: "FC, sections 5.3 and 5.4", PaperSize: "up to 1,024 processes",
+		Freedom: paper.StartSkew,
 		Measure: measureReferences,
 		Claims: []paper.Claim{
 			{
@@ -89,19 +90,20 @@ func measureReferences(ctx context.Context, e *paper.Env) (*paper.Table, error) 
 }
 
 // within judges one reference, if this scale has it.
-func within(name string) func(t *paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func within(name string) func(t *paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		rows := t.Where("reference", name)
 		if len(rows.Rows) == 0 {
-			return "", false
+			return judge.Nothing()
 		}
 		ratio := rows.Values("here / paper")[0]
-		return fmt.Sprintf("%.2f µs, %.2f of it", rows.Values("here (µs)")[0], ratio), math.Abs(ratio-1) <= tolerance
+		return judge.Of(fmt.Sprintf("%.2f µs, %.2f of it", rows.Values("here (µs)")[0], ratio),
+			judge.Near(ratio, 1, tolerance))
 	}
 }
 
-func hopsCost(t *paper.Table) (string, bool) {
+func hopsCost(t *paper.Table) judge.Finding {
 	of := func(name string) float64 { return t.Where("reference", name).Values("here (µs)")[0] }
 	cost := of("multi-pingpong, 14 hops") - of("multi-pingpong, 1 hop")
-	return fmt.Sprintf("%.2f µs", cost), math.Abs(cost-1.13) <= 0.25
+	return judge.Of(fmt.Sprintf("%.2f µs", cost), judge.Near(cost, 1.13, 0.25))
 }

@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/mailbox"
 	"github.com/nicloop/nicloop/mailbox/explore"
 )
@@ -83,7 +84,7 @@ func measureTable1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	return t, nil
 }
 
-func judgeTable1(t *paper.Table) (string, bool) {
+func judgeTable1(t *paper.Table) judge.Finding {
 	equal := 0
 	for _, row := range table1Rows() {
 		for i, f := range []string{"eq1", "a", "b"} {
@@ -92,22 +93,24 @@ func judgeTable1(t *paper.Table) (string, bool) {
 			}
 		}
 	}
-	return fmt.Sprintf("%d of %d equal", equal, 3*len(table1Rows())), equal == 3*len(table1Rows())
+	return judge.Of(fmt.Sprintf("%d of %d equal", equal, 3*len(table1Rows())),
+		judge.Equal(float64(equal), float64(3*len(table1Rows()))))
 }
 
 // found: the exploration found a violation of this kind.
-func found(formula string, quota, slots int, what string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func found(formula string, quota, slots int, what string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		rows := t.Where("formula", formula, "quota", quota, "credit slots", slots, "explored", "2 processes").Rows
 		for _, row := range rows {
 			v := row[t.Column("violation")].(string)
-			return paper.FormatCell(row[t.Column("verdict")]) + ": " + v, strings.Contains(v, what)
+			return judge.Of(paper.FormatCell(row[t.Column("verdict")])+": "+v,
+				judge.True(strings.Contains(v, what)))
 		}
-		return "not explored", false
+		return judge.Of("not explored", judge.True(false))
 	}
 }
 
-func judgeEq1(t *paper.Table) (string, bool) {
+func judgeEq1(t *paper.Table) judge.Finding {
 	worlds, good, states, largest := 0, 0, 0.0, 0.0
 	all := t.Where("formula", "eq1", "explored", "2 processes")
 	for i, row := range all.Rows {
@@ -119,8 +122,8 @@ func judgeEq1(t *paper.Table) (string, bool) {
 		}
 	}
 	arithmetic := eq1Fails()
-	return fmt.Sprintf("%d of %d worlds with quotas to %.0f proved over %.0f states; by arithmetic %d of all pairs with quotas to 1024 fail",
-		good, worlds, largest, states, arithmetic), worlds > 0 && good == worlds && arithmetic == 0
+	return judge.Of(fmt.Sprintf("%d of %d worlds with quotas to %.0f proved over %.0f states; by arithmetic %d of all pairs with quotas to 1024 fail", good, worlds, largest, states, arithmetic),
+		judge.AtLeast(float64(worlds), 1), judge.Equal(float64(worlds-good), 0), judge.Equal(float64(arithmetic), 0))
 }
 
 // eq1Fails counts the pairs whose threshold the quota cannot reach, or reaches

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/mailbox"
 )
@@ -96,23 +97,23 @@ func stateBytes(flow string, procs, slots int) (int, error) {
 }
 
 // structures: at most perProcess bytes for each process and fixed besides.
-func structures(flow string, perProcess, fixed float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func structures(flow string, perProcess, fixed float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		rows := t.Where("flow control", flow)
-		sizes, holds := rows.Values("structures (bytes)"), true
+		sizes, checks := rows.Values("structures (bytes)"), []judge.Check(nil)
 		for i, n := range rows.Values("processes") {
-			holds = holds && sizes[i] <= perProcess*n+fixed
+			checks = append(checks, judge.AtMost(sizes[i], perProcess*n+fixed))
 		}
-		return fmt.Sprintf("%.1f bytes per process at 1K, %.1f at 64K", rows.Only("bytes per process", "processes", 1<<10),
-			rows.Only("bytes per process", "processes", 64<<10)), holds
+		return judge.Of(fmt.Sprintf("%.1f bytes per process at 1K, %.1f at 64K", rows.Only("bytes per process", "processes", 1<<10), rows.Only("bytes per process", "processes", 64<<10)),
+			checks...)
 	}
 }
 
 // total: no more than the paper's, within its rounding.
-func total(flow string, published float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func total(flow string, published float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		mb := t.Only("total (MB)", "flow control", flow, "processes", largest)
-		return fmt.Sprintf("%.1f MB", mb), mb <= published*1.002
+		return judge.Of(fmt.Sprintf("%.1f MB", mb), judge.AtMost(mb, published*1.002))
 	}
 }
 
@@ -130,10 +131,10 @@ func plotTable3(t *paper.Table) []*figure.Figure {
 	return []*figure.Figure{f}
 }
 
-func judgeShare(t *paper.Table) (string, bool) {
+func judgeShare(t *paper.Table) judge.Finding {
 	worst := 0.0
 	for n := 1 << 10; n <= largest; n *= 4 {
 		worst = max(worst, t.Only("total (MB)", "flow control", "dynamic", "processes", n)/t.Only("total (MB)", "flow control", "static", "processes", n))
 	}
-	return fmt.Sprintf("at most %.2f", worst), worst < 1.0/3
+	return judge.Of(fmt.Sprintf("at most %.2f", worst), judge.Below(worst, 1.0/3))
 }

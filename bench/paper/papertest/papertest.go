@@ -9,13 +9,14 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/stretchr/testify/require"
 )
 
 // Small runs an experiment at the small scale on the functional NIC.
 func Small(t *testing.T, x *paper.Experiment) *paper.Report {
 	t.Helper()
-	rep, err := x.Run(context.Background(), paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Jobs: 2})
+	rep, err := x.Run(context.Background(), paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Samples: 1, Jobs: 2})
 	require.NoError(t, err)
 	return rep
 }
@@ -71,16 +72,22 @@ func (c Case) plant(t *testing.T, x *paper.Experiment, scale paper.Scale) {
 	before, err := json.Marshal(good)
 	require.NoError(t, err)
 	for i, plant := range c.Plants {
-		ours, holds := x.Claims[i].Judge(good)
-		require.True(t, holds, "claim %q: %s", x.Claims[i].Text, ours)
+		v := verdict(x, i, good)
+		require.Equal(t, judge.Holds, v.Outcome, "claim %q: %s: %v", v.Claim, v.Ours, v.Checks)
 		wrong := clone(good)
 		plant(wrong)
-		ours, holds = x.Claims[i].Judge(wrong)
-		require.False(t, holds, "claim %q still holds: %s", x.Claims[i].Text, ours)
+		v = verdict(x, i, wrong)
+		require.Equal(t, judge.Differs, v.Outcome, "claim %q with a planted result: %s: %v", v.Claim, v.Ours, v.Checks)
 	}
 	after, err := json.Marshal(good)
 	require.NoError(t, err)
 	require.Equal(t, string(before), string(after), "judging must not change the table")
+}
+
+func verdict(x *paper.Experiment, claim int, t *paper.Table) paper.Verdict {
+	one := *x
+	one.Claims = x.Claims[claim : claim+1]
+	return one.Judge(t)[0]
 }
 
 func clone(t *paper.Table) *paper.Table {

@@ -8,6 +8,7 @@ import (
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/load"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
@@ -20,6 +21,7 @@ func boundsOfNetworks() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"rdrp-bounds"}, Engine: packetEngine, Title: "Bounds on outstanding transfers: the ideal, the receiver's own, per pair, beside others",
 		Paper: "beyond RDRP, section 4.1", PaperSize: rdrpPaperSize, Thinned: "3 permutations per point instead of 10",
+		Freedom: rdrpFreedom,
 		Measure: measureBounds, Plot: plotBounds,
 		Claims: []paper.Claim{
 			{
@@ -219,53 +221,53 @@ func bestFixed(t *paper.Table, factor int) (best float64, bound string) {
 	return best, bound
 }
 
-func grantedIsBest(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func grantedIsBest(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for _, f := range []int{2, 4, 8} {
 		most, bound := bestFixed(t, f)
 		v := among(t, f, granted, noECN)
-		holds = holds && v >= 0.97*most
+		checks = append(checks, judge.AtLeast(v/most, 0.97))
 		ours += fmt.Sprintf("1/%d: %.3f against %.3f with %s; ", f, v, most, bound)
 	}
-	return ours[:len(ours)-2], holds
+	return judge.Of(ours[:len(ours)-2], checks...)
 }
 
-func grantedLosesNothing(t *paper.Table) (string, bool) {
+func grantedLosesNothing(t *paper.Table) judge.Finding {
 	v, none := among(t, 1, granted, noECN), among(t, 1, anyBound, noECN)
-	return fmt.Sprintf("%.3f against %.3f", v, none), v >= 0.99*none
+	return judge.Of(fmt.Sprintf("%.3f against %.3f", v, none), judge.AtLeast(v/none, 0.99))
 }
 
-func fixedNearIdeal(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func fixedNearIdeal(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for _, f := range []int{2, 4, 8} {
 		most, _ := bestFixed(t, f)
 		v := among(t, f, ideal, noECN)
-		holds = holds && most >= 0.95*v
+		checks = append(checks, judge.AtLeast(most/v, 0.95))
 		ours += fmt.Sprintf("1/%d: %.3f of %.3f; ", f, most, v)
 	}
-	return ours[:len(ours)-2], holds
+	return judge.Of(ours[:len(ours)-2], checks...)
 }
 
-func ecnAddsNothing(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func ecnAddsNothing(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for _, b := range []string{"20", granted} {
 		with, without := among(t, 8, b, defaultECN), among(t, 8, b, noECN)
-		holds = holds && with <= 1.02*without
+		checks = append(checks, judge.AtMost(with/without, 1.02))
 		ours += fmt.Sprintf("%s: %.3f with it, %.3f without; ", b, with, without)
 	}
-	return ours + fmt.Sprintf("FECN/BECN alone %.3f", among(t, 8, anyBound, defaultECN)), holds
+	return judge.Of(ours+fmt.Sprintf("FECN/BECN alone %.3f", among(t, 8, anyBound, defaultECN)), checks...)
 }
 
-func pairsBeatNodes(t *paper.Table) (string, bool) {
+func pairsBeatNodes(t *paper.Table) judge.Finding {
 	at := func(bound string) float64 {
 		return at(t, "throughput", trial{dragonflyNet, routing.PAR, 4, 0, 8, bound, noECN})
 	}
 	node, pair := max(at("20"), at("80")), max(at("5/pair"), at("20/pair"))
-	return fmt.Sprintf("4 partners, 1/8: %.3f per node (20: %.3f, 80: %.3f), %.3f per pair (5: %.3f, 20: %.3f), %.3f granted, %.3f ideal, %.3f none",
-		node, at("20"), at("80"), pair, at("5/pair"), at("20/pair"), at(granted), at(ideal), at(anyBound)), pair > node
+	return judge.Of(fmt.Sprintf("4 partners, 1/8: %.3f per node (20: %.3f, 80: %.3f), %.3f per pair (5: %.3f, 20: %.3f), %.3f granted, %.3f ideal, %.3f none", node, at("20"), at("80"), pair, at("5/pair"), at("20/pair"), at(granted), at(ideal), at(anyBound)),
+		judge.Less(node, pair, 0))
 }
 
-func victimsUndisturbed(t *paper.Table) (string, bool) {
+func victimsUndisturbed(t *paper.Table) judge.Finding {
 	at := func(factor int, bound string) float64 {
 		return at(t, "p99 (cycles)", trial{dragonflyNet, routing.PAR, 1, 0.1, factor, bound, noECN})
 	}
@@ -273,19 +275,20 @@ func victimsUndisturbed(t *paper.Table) (string, bool) {
 	for _, b := range []string{anyBound, ideal, "20", granted} {
 		ours += fmt.Sprintf("%s: %.0f cycles with slow nodes, %.0f without; ", b, at(8, b), at(1, b))
 	}
-	return ours[:len(ours)-2], at(8, "20") <= 1.5*at(1, "20") && at(8, granted) <= 1.5*at(1, granted)
+	return judge.Of(ours[:len(ours)-2],
+		judge.AtMost(at(8, "20")/at(1, "20"), 1.5), judge.AtMost(at(8, granted)/at(1, granted), 1.5))
 }
 
-func elsewhereToo(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func elsewhereToo(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for _, n := range []string{dragonflyNet, fatTreeNet} {
 		at := func(factor int, bound string) float64 {
 			return at(t, "throughput", trial{n, routing.UGAL, 1, 0, factor, bound, noECN})
 		}
-		holds = holds && max(at(8, "20"), at(8, granted)) > 1.02*at(8, anyBound)
+		checks = append(checks, judge.Less(at(8, anyBound), max(at(8, "20"), at(8, granted)), 0))
 		ours += fmt.Sprintf("%s: %.3f without slow nodes; 1/8: %.3f, bound 20 %.3f, granted %.3f; ", n, at(1, anyBound), at(8, anyBound), at(8, "20"), at(8, granted))
 	}
-	return ours[:len(ours)-2], holds
+	return judge.Of(ours[:len(ours)-2], checks...)
 }
 
 func plotBounds(t *paper.Table) []*figure.Figure {

@@ -3,19 +3,21 @@ package rdrp
 import (
 	"context"
 	"fmt"
-	"math"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 const rdrpPaperSize = "5,256 nodes in 73 groups"
+const rdrpFreedom = "permutations, and which nodes are slow"
 const rdrpThinned = "the points that decide the claims; ten permutations of each, as at scale paper"
 
 func fig1() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"rdrp-fig1"}, Engine: packetEngine, Title: "What a few slow memories do to a Dragonfly",
 		Paper: "RDRP, section 1, Figure 1", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
+		Freedom: rdrpFreedom,
 		Measure: measureRDRP1, Plot: plotRDRP1,
 		Claims: []paper.Claim{
 			{
@@ -69,9 +71,9 @@ func unslowed(t *paper.Table) float64 {
 	return t.Only("throughput", "slow nodes", 0, "FECN/BECN", noECN, "outstanding", 0)
 }
 
-func nearlySixty(t *paper.Table) (string, bool) {
+func nearlySixty(t *paper.Table) judge.Finding {
 	v := unslowed(t)
-	return fmt.Sprintf("%.3f", v), math.Abs(v-0.59) <= 0.06
+	return judge.Of(fmt.Sprintf("%.3f", v), judge.Near(v, 0.59, 0.06))
 }
 
 // atTenth are the rows of a factor with the share next to 0.1 %, from there on.
@@ -79,15 +81,16 @@ func atTenth(t *paper.Table, factor int) *paper.Table {
 	return t.Where("slow to 1/", factor).Keep("slow (%)", paper.AtLeast(0.09))
 }
 
-func dramatic(factor int) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func dramatic(factor int) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		rows := atTenth(t, factor)
 		v, share := rows.Values("throughput")[0], rows.Values("slow (%)")[0]
-		return fmt.Sprintf("%.3f at %.2f %%, %.3f without", v, share, unslowed(t)), v <= unslowed(t)/2
+		return judge.Of(fmt.Sprintf("%.3f at %.2f %%, %.3f without", v, share, unslowed(t)),
+			judge.AtMost(v/unslowed(t), 0.5))
 	}
 }
 
-func repeatablyPoor(t *paper.Table) (string, bool) {
+func repeatablyPoor(t *paper.Table) judge.Finding {
 	spread := func(rows *paper.Table) (worst float64) {
 		low, high := rows.Values("lowest"), rows.Values("highest")
 		for i := range low {
@@ -97,19 +100,20 @@ func repeatablyPoor(t *paper.Table) (string, bool) {
 	}
 	rows := t.Where("slow to 1/", 8)
 	few, many := spread(rows.Keep("slow nodes", paper.Below(3))), spread(atTenth(t, 8))
-	return fmt.Sprintf("best over worst permutation at 1/8: +%.0f %% with 1 or 2 nodes, at most +%.0f %% with more", 100*few, 100*many), few > many
+	return judge.Of(fmt.Sprintf("best over worst permutation at 1/8: +%.0f %% with 1 or 2 nodes, at most +%.0f %% with more", 100*few, 100*many),
+		judge.Less(many, few, 0))
 }
 
-func falling(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func falling(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for _, factor := range []int{2, 8} {
 		v := t.Where("slow to 1/", factor).Values("throughput")
 		for i := 1; i < len(v); i++ {
-			holds = holds && v[i] <= v[i-1]*1.05
+			checks = append(checks, judge.NotMore(v[i], v[i-1], 0))
 		}
 		ours += fmt.Sprintf("1/%d: %s; ", factor, paper.Join(v, "%.2f"))
 	}
-	return ours[:len(ours)-2], holds
+	return judge.Of(ours[:len(ours)-2], checks...)
 }
 
 func plotRDRP1(t *paper.Table) []*figure.Figure {

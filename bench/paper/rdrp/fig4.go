@@ -6,12 +6,14 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 func fig4() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"rdrp-fig4"}, Engine: packetEngine, Title: "FECN/BECN against slow memories",
 		Paper: "RDRP, section 4.1, Figure 4", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
+		Freedom: rdrpFreedom,
 		Measure: measureRDRP4, Plot: plotRDRP4,
 		Claims: []paper.Claim{
 			{
@@ -80,38 +82,43 @@ func percents(ratios []float64) string {
 	return list + "%"
 }
 
-func helpsAtHalf(t *paper.Table) (string, bool) {
-	holds, ours := false, ""
+// fewNodes is the largest share of slow nodes, in percent, that counts as few.
+const fewNodes = 0.6
+
+func helpsAtHalf(t *paper.Table) judge.Finding {
+	most, ours := 0.0, ""
 	for _, ecn := range ecns()[1:] {
 		g, shares := gains(t, 2, ecn)
 		for i := range g {
-			holds = holds || shares[i] <= 0.6 && g[i] >= 1.03
+			if shares[i] <= fewNodes {
+				most = max(most, g[i])
+			}
 		}
 		ours += fmt.Sprintf("%s: %s; ", ecn, percents(g))
 	}
-	return ours[:len(ours)-2], holds
+	return judge.Of(ours[:len(ours)-2], judge.Less(1, most, 0))
 }
 
-func helpsNowhereElse(t *paper.Table) (string, bool) {
-	holds, ours := true, ""
+func helpsNowhereElse(t *paper.Table) judge.Finding {
+	checks, ours := []judge.Check(nil), ""
 	for _, factor := range []int{4, 8} {
 		for _, ecn := range ecns()[1:] {
 			g, _ := gains(t, factor, ecn)
 			for _, v := range g {
-				holds = holds && v < 1.1
+				checks = append(checks, judge.Below(v, 1.1))
 			}
 			ours += fmt.Sprintf("1/%d %s: %s; ", factor, ecn, percents(g))
 		}
 	}
-	return ours[:len(ours)-2], holds
+	return judge.Of(ours[:len(ours)-2], checks...)
 }
 
-func aggressiveCosts(t *paper.Table) (string, bool) {
+func aggressiveCosts(t *paper.Table) judge.Finding {
 	v := t.Only("throughput", "slow nodes", 0, "FECN/BECN", aggressive) / unslowed(t)
-	return fmt.Sprintf("%+.0f %%", 100*(v-1)), v <= 0.75
+	return judge.Of(fmt.Sprintf("%+.0f %%", 100*(v-1)), judge.AtMost(v, 0.75))
 }
 
-func costsAtEighth(t *paper.Table) (string, bool) {
+func costsAtEighth(t *paper.Table) judge.Finding {
 	worst := 1.0
 	for _, ecn := range ecns()[1:] {
 		g, _ := gains(t, 8, ecn)
@@ -119,7 +126,7 @@ func costsAtEighth(t *paper.Table) (string, bool) {
 			worst = min(worst, v)
 		}
 	}
-	return fmt.Sprintf("at worst %+.0f %%", 100*(worst-1)), worst <= 0.7
+	return judge.Of(fmt.Sprintf("at worst %+.0f %%", 100*(worst-1)), judge.AtMost(worst, 0.7))
 }
 
 func plotRDRP4(t *paper.Table) (figures []*figure.Figure) {

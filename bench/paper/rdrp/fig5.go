@@ -7,12 +7,14 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 func fig5() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"rdrp-fig5"}, Engine: packetEngine, Title: "Receiver-driven rendezvous: outstanding transfers bound congestion",
 		Paper: "RDRP, section 4.1, Figure 5", PaperSize: rdrpPaperSize + ", 1 % slow", Thinned: rdrpThinned,
+		Freedom: rdrpFreedom,
 		Measure: measureRDRP5, Plot: plotRDRP5,
 		Claims: []paper.Claim{
 			{
@@ -73,10 +75,11 @@ const acksApart5 = "acknowledgements have wires of their own, of 30 cycles"
 func noneIsWorse5() *paper.Claim {
 	return &paper.Claim{
 		Text:  "at 1/8, a bound that is too large is not worse than none",
-		Paper: "not said", Judge: func(t *paper.Table) (string, bool) {
+		Paper: "not said", Judge: func(t *paper.Table) judge.Finding {
 			v := bounded(t, 8).Values("throughput")
 			none := t.Only("throughput", "slow to 1/", 8, "outstanding", 0, "FECN/BECN", noECN)
-			return fmt.Sprintf("%.3f with the largest, %.3f with none", v[len(v)-1], none), v[len(v)-1] >= 0.95*none
+			return judge.Of(fmt.Sprintf("%.3f with the largest, %.3f with none", v[len(v)-1], none),
+				judge.NotMore(none, v[len(v)-1], 0))
 		}}
 }
 
@@ -123,40 +126,42 @@ func best(rows *paper.Table) (window, throughput float64) {
 	return rows.Values("outstanding")[slices.Index(v, throughput)], throughput
 }
 
-func bestAtThirty(t *paper.Table) (string, bool) {
+func bestAtThirty(t *paper.Table) judge.Finding {
 	ours := ""
 	for _, factor := range []int{2, 4} {
 		w, v := best(bounded(t, factor))
 		ours += fmt.Sprintf("1/%d: %.0f (%.3f); ", factor, w, v)
 	}
 	w, v := best(bounded(t, 8))
-	return ours + fmt.Sprintf("1/8: %.0f (%.3f)", w, v), w >= 25 && w <= 40
+	return judge.Of(ours+fmt.Sprintf("1/8: %.0f (%.3f)", w, v), judge.Between(w, 25, 40))
 }
 
-func gainAtThirty(factor int, published float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func gainAtThirty(factor int, published float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		base := slices.Max(t.Where("slow to 1/", factor, "outstanding", 0).Values("throughput"))
 		at := t.Only("throughput", "slow to 1/", factor, "outstanding", 30)
 		w, most := best(bounded(t, factor))
-		return fmt.Sprintf("%.2f x (%.3f against %.3f); with the best bound, %.0f: %.2f x", at/base, at, base, w, most/base), at/base >= 0.75*published
+		return judge.Of(fmt.Sprintf("%.2f x (%.3f against %.3f); with the best bound, %.0f: %.2f x", at/base, at, base, w, most/base),
+			judge.Near(at/base, published, published/4))
 	}
 }
 
-func fewWaste(t *paper.Table) (string, bool) {
-	ours, holds := "", true
+func fewWaste(t *paper.Table) judge.Finding {
+	ours, checks := "", []judge.Check(nil)
 	for _, factor := range []int{2, 4, 8} {
 		_, most := best(bounded(t, factor))
 		v := bounded(t, factor).Values("throughput")[0]
-		holds = holds && v < 0.9*most
+		checks = append(checks, judge.Below(v/most, 0.9))
 		ours += fmt.Sprintf("1/%d: %.3f of %.3f; ", factor, v, most)
 	}
-	return ours[:len(ours)-2], holds
+	return judge.Of(ours[:len(ours)-2], checks...)
 }
 
-func manyCongest(t *paper.Table) (string, bool) {
+func manyCongest(t *paper.Table) judge.Finding {
 	v := bounded(t, 8).Values("throughput")
 	_, most := best(bounded(t, 8))
-	return fmt.Sprintf("%.3f with the most, %.3f at best", v[len(v)-1], most), v[len(v)-1] < 0.9*most
+	return judge.Of(fmt.Sprintf("%.3f with the most, %.3f at best", v[len(v)-1], most),
+		judge.Below(v[len(v)-1]/most, 0.9))
 }
 
 func plotRDRP5(t *paper.Table) []*figure.Figure {

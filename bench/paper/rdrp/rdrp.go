@@ -45,6 +45,9 @@ func rdrpSize(s paper.Scale) int {
 
 // permutations are drawn per point.
 func permutations(e *paper.Env) int {
+	if e.Sampled() {
+		return 4
+	}
 	return map[paper.Scale]int{paper.Small: 4, paper.Medium: 4, paper.Large: 10, paper.Full: 10}[e.Scale]
 }
 

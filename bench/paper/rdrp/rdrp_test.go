@@ -138,7 +138,7 @@ func TestTransfers(t *testing.T) {
 		require.NoError(t, err)
 		known, _ := j.Runs()
 		require.Equal(t, i > 0, known > 0)
-		rep, err := fig4().Run(context.Background(), paper.Env{Device: []string{"model:", "ideal:", "rtl:"}[i], Scale: paper.Small, Seed: 1, Jobs: jobs, Journal: j})
+		rep, err := fig4().Run(context.Background(), paper.Env{Device: []string{"model:", "ideal:", "rtl:"}[i], Scale: paper.Small, Seed: 1, Samples: 1, Jobs: jobs, Journal: j})
 		require.NoError(t, err)
 		require.NoError(t, j.Close())
 		b, err := json.Marshal(rep)

@@ -3,11 +3,11 @@ package reuse
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -20,32 +20,33 @@ func fig5() *paper.Experiment {
 		Claims: []paper.Claim{
 			{
 				Text:  "8 KB, always from one buffer: faster",
-				Paper: "14 %", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "14 %", Judge: func(t *paper.Table) judge.Finding {
 					v := t.Only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10)
-					return fmt.Sprintf("%.1f %%", v), v >= 14
+					return judge.Of(fmt.Sprintf("%.1f %%", v), judge.AtLeast(v, 14))
 				},
 			},
 			{
 				Text:  "8 KB gains most",
-				Paper: "maximum at 8 KB", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "maximum at 8 KB", Judge: func(t *paper.Table) judge.Finding {
 					rows := t.Where("buffers", oneBuffer)
 					v := rows.Values("gain (%)")
 					at := slices.Index(v, slices.Max(v))
-					return fmt.Sprintf("%.1f %% at %.0f bytes", v[at], rows.Values("bytes")[at]), at == len(v)-1
+					return judge.Of(fmt.Sprintf("%.1f %% at %.0f bytes", v[at], rows.Values("bytes")[at]),
+						judge.Equal(rows.Values("bytes")[at], rows.Values("bytes")[len(v)-1]))
 				},
 			},
 			{
 				Text:  "8 KB: as much as the copy that is saved says (equation 5.6)",
-				Paper: "14 of 15 %", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "14 of 15 %", Judge: func(t *paper.Table) judge.Finding {
 					v, w := t.Only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10), t.Only("theory (%)", "buffers", oneBuffer, "bytes", 8<<10)
-					return fmt.Sprintf("%.1f of %.1f %%", v, w), math.Abs(v-w) <= 1.5
+					return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w), judge.Near(v-w, 0, 1.5))
 				},
 			},
 			{
 				Text:  "8 KB, from no buffer twice: slower by little",
-				Paper: "< 1 % (CG, section 5.5.2)", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "< 1 % (CG, section 5.5.2)", Judge: func(t *paper.Table) judge.Finding {
 					v := -t.Only("gain (%)", "buffers", newBuffers, "bytes", 8<<10)
-					return fmt.Sprintf("%.2f %%", v), v <= 1
+					return judge.Of(fmt.Sprintf("%.2f %%", v), judge.AtMost(v, 1))
 				},
 			},
 		},

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -20,28 +21,29 @@ func fig6() *paper.Experiment {
 		Claims: []paper.Claim{
 			{
 				Text:  "8 KB, pages of their own: faster, but less than from one buffer",
-				Paper: "12.7 of 14 %", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "12.7 of 14 %", Judge: func(t *paper.Table) judge.Finding {
 					v, w := t.Only("gain (%)", "allocation", ownPages, "bytes", 8<<10), t.Only("theory (%)", "allocation", ownPages, "bytes", 8<<10)
-					return fmt.Sprintf("%.1f of %.1f %%", v, w), v > 0 && v < w
+					return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w),
+						judge.AtLeast(v, 100*judge.Margin), judge.Less(v, w, judge.Points))
 				},
 			},
 			{
 				Text:  "8 KB gains most",
-				Paper: "maximum at 8 KB", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "maximum at 8 KB", Judge: func(t *paper.Table) judge.Finding {
 					v := t.Where("allocation", ownPages).Values("gain (%)")
-					return fmt.Sprintf("%.1f %%", v[len(v)-1]), slices.Max(v) == v[len(v)-1]
+					return judge.Of(fmt.Sprintf("%.1f %%", v[len(v)-1]), judge.True(slices.Max(v) == v[len(v)-1]))
 				},
 			},
 			{
 				Text:  "short buffers back to back gain more: their pages are registered already",
-				Paper: "evident below a page", Judge: func(t *paper.Table) (string, bool) {
-					return apart(t, 1<<10, func(d float64) bool { return d > 1 })
+				Paper: "evident below a page", Judge: func(t *paper.Table) judge.Finding {
+					return apart(t, 1<<10, func(d float64) judge.Check { return judge.AtLeast(d, judge.Points) })
 				},
 			},
 			{
 				Text:  "from a page on how they lie makes no difference",
-				Paper: "almost vanishes", Judge: func(t *paper.Table) (string, bool) {
-					return apart(t, 8<<10, func(d float64) bool { return d < 1 && d > -1 })
+				Paper: "almost vanishes", Judge: func(t *paper.Table) judge.Finding {
+					return apart(t, 8<<10, func(d float64) judge.Check { return judge.Near(d, 0, judge.Points) })
 				},
 			},
 		},
@@ -49,9 +51,9 @@ func fig6() *paper.Experiment {
 }
 
 // apart is by how many points buffers back to back gain more.
-func apart(t *paper.Table, n int, holds func(float64) bool) (string, bool) {
+func apart(t *paper.Table, n int, is func(float64) judge.Check) judge.Finding {
 	v, w := t.Only("gain (%)", "allocation", backToBack, "bytes", n), t.Only("gain (%)", "allocation", ownPages, "bytes", n)
-	return fmt.Sprintf("%.1f and %.1f %%", v, w), holds(v - w)
+	return judge.Of(fmt.Sprintf("%.1f and %.1f %%", v, w), is(v-w))
 }
 
 const (

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -19,49 +20,49 @@ func fig7() *paper.Experiment {
 		Claims: []paper.Claim{
 			{
 				Text:  "put of 8 KB: faster",
-				Paper: "about 20 %", Judge: func(t *paper.Table) (string, bool) { return reuseGains(t, opPut, 8<<10, 18) },
+				Paper: "about 20 %", Judge: func(t *paper.Table) judge.Finding { return reuseGains(t, opPut, 8<<10, 18) },
 			},
 			{
 				Text:  "put: close to what the copy that is saved says",
-				Paper: "very close", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "very close", Judge: func(t *paper.Table) judge.Finding {
 					v, w := t.Only("gain (%)", "operation", opPut, "bytes", 8<<10), t.Only("theory (%)", "operation", opPut, "bytes", 8<<10)
-					return fmt.Sprintf("%.1f of %.1f %%", v, w), math.Abs(v-w) <= 1.5
+					return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w), judge.Near(v-w, 0, 1.5))
 				},
 			},
 			{
 				Text:  "put gains from 256 bytes on",
-				Paper: "larger than 256 bytes", Judge: func(t *paper.Table) (string, bool) {
-					return first(t.Where("operation", opPut), func(n float64) bool { return n <= 512 })
+				Paper: "larger than 256 bytes", Judge: func(t *paper.Table) judge.Finding {
+					return first(t.Where("operation", opPut), func(n float64) judge.Check { return judge.AtMost(n, 512) })
 				},
 			},
 			{
 				Text:  "get of 8 KB: faster",
-				Paper: "about 17 %", Judge: func(t *paper.Table) (string, bool) { return reuseGains(t, opGet, 8<<10, 15) },
+				Paper: "about 17 %", Judge: func(t *paper.Table) judge.Finding { return reuseGains(t, opGet, 8<<10, 15) },
 			},
 			{
 				Text:  "get: noticeably less than the copy that is saved says",
-				Paper: "part of the copy is beside the synchronization", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "part of the copy is beside the synchronization", Judge: func(t *paper.Table) judge.Finding {
 					v, w := t.Only("gain (%)", "operation", opGet, "bytes", 8<<10), t.Only("theory (%)", "operation", opGet, "bytes", 8<<10)
-					return fmt.Sprintf("%.1f of %.1f %%", v, w), v < w-1.5
+					return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w), judge.Below(v-w, -1.5))
 				},
 			},
 			{
 				Text:  "get gains only from 3 KB on",
-				Paper: "after 3 KB", Judge: func(t *paper.Table) (string, bool) {
-					return first(t.Where("operation", opGet), func(n float64) bool { return n > 2<<10 })
+				Paper: "after 3 KB", Judge: func(t *paper.Table) judge.Finding {
+					return first(t.Where("operation", opGet), func(n float64) judge.Check { return judge.Above(n, 2<<10) })
 				},
 			},
 			{
 				Text:  "get that says that it is done before it copies: noticeably less, as the paper explains its own",
-				Paper: "(the reason)", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "(the reason)", Judge: func(t *paper.Table) judge.Finding {
 					v, w := t.Only("gain (%)", "operation", opGetLate, "bytes", 8<<10), t.Only("theory (%)", "operation", opGetLate, "bytes", 8<<10)
-					return fmt.Sprintf("%.1f of %.1f %%", v, w), v < w-1.5
+					return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w), judge.Below(v-w, -1.5))
 				},
 			},
 			{
 				Text:  "and it gains nothing up to 1 KB, whose copy is shorter than that message",
-				Paper: "(the reason)", Judge: func(t *paper.Table) (string, bool) {
-					return first(t.Where("operation", opGetLate), func(n float64) bool { return n > 1<<10 })
+				Paper: "(the reason)", Judge: func(t *paper.Table) judge.Finding {
+					return first(t.Where("operation", opGetLate), func(n float64) judge.Check { return judge.Above(n, 1<<10) })
 				},
 			},
 		},
@@ -80,19 +81,19 @@ func reuseOps() []string {
 	return []string{opPut, opGet, opGetLate}
 }
 
-func reuseGains(t *paper.Table, op string, n int, least float64) (string, bool) {
+func reuseGains(t *paper.Table, op string, n int, least float64) judge.Finding {
 	v := t.Only("gain (%)", "operation", op, "bytes", n)
-	return fmt.Sprintf("%.1f %%", v), v >= least
+	return judge.Of(fmt.Sprintf("%.1f %%", v), judge.AtLeast(v, least))
 }
 
 // first is the size from which on there is a gain of 1 %.
-func first(t *paper.Table, holds func(float64) bool) (string, bool) {
+func first(t *paper.Table, is func(float64) judge.Check) judge.Finding {
 	at := math.Inf(1)
 	v, n := t.Values("gain (%)"), t.Values("bytes")
 	for i := len(v) - 1; i >= 0 && v[i] >= 1; i-- {
 		at = n[i]
 	}
-	return fmt.Sprintf("from %.0f bytes on", at), holds(at)
+	return judge.Of(fmt.Sprintf("from %.0f bytes on", at), is(at))
 }
 
 func reuse7Columns() []string {

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -19,19 +20,20 @@ func fig8() *paper.Experiment {
 		Claims: []paper.Claim{
 			{
 				Text:  "put of 8 KB: faster, but less than from one buffer",
-				Paper: "lower than Figure 5.7", Judge: func(t *paper.Table) (string, bool) { return lower(t, opPut) },
+				Paper: "lower than Figure 5.7", Judge: func(t *paper.Table) judge.Finding { return lower(t, opPut) },
 			},
 			{
 				Text:  "get of 8 KB: faster, but less than into one buffer",
-				Paper: "lower than Figure 5.7", Judge: func(t *paper.Table) (string, bool) { return lower(t, opGet) },
+				Paper: "lower than Figure 5.7", Judge: func(t *paper.Table) judge.Finding { return lower(t, opGet) },
 			},
 		},
 	}
 }
 
-func lower(t *paper.Table, op string) (string, bool) {
+func lower(t *paper.Table, op string) judge.Finding {
 	v, w := t.Only("gain (%)", "operation", op, "bytes", 8<<10), t.Only("theory (%)", "operation", op, "bytes", 8<<10)
-	return fmt.Sprintf("%.1f of %.1f %%", v, w), v > 0 && v < w
+	return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w),
+		judge.AtLeast(v, 100*judge.Margin), judge.Less(v, w, judge.Points))
 }
 
 func reuse8Columns() []string {

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -19,9 +20,9 @@ func fig9() *paper.Experiment {
 		Claims: []paper.Claim{
 			{
 				Text:  moreThanTwo,
-				Paper: "up to 25 %", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "up to 25 %", Judge: func(t *paper.Table) judge.Finding {
 					v, w := ofLine(t, "bcast", 4, 8<<10, meanGains), ofLine(t, "pingpong", 2, 8<<10, meanGains)
-					return fmt.Sprintf("%.1f %%, %.1f between two", v, w), v > w
+					return judge.Of(fmt.Sprintf("%.1f %%, %.1f between two", v, w), judge.Less(w, v, judge.Points))
 				},
 			},
 			{
@@ -52,17 +53,17 @@ func ofLine(t *paper.Table, what string, ranks, n int, column string) float64 {
 	return t.Only(column, "collective", what, "processes", ranks, "bytes", n)
 }
 
-func lessOf16(what string, n int, column string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func lessOf16(what string, n int, column string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v, w := ofLine(t, what, 16, n, column), ofLine(t, what, 4, n, column)
-		return fmt.Sprintf("%.1f and %.1f %%", v, w), v < w
+		return judge.Of(fmt.Sprintf("%.1f and %.1f %%", v, w), judge.Less(v, w, judge.Points))
 	}
 }
 
-func drops(column string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func drops(column string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v, w := ofLine(t, "scatter", 4, 4<<10, column), ofLine(t, "scatter", 4, 8<<10, column)
-		return fmt.Sprintf("%.1f %% at 4 KB, %.1f %% at 8 KB", v, w), w < v/2
+		return judge.Of(fmt.Sprintf("%.1f %% at 4 KB, %.1f %% at 8 KB", v, w), judge.Below(w/v, 0.5))
 	}
 }
 

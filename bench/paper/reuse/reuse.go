@@ -75,7 +75,7 @@ func reuseOnce(ctx context.Context, e *paper.Env, run reuseRun) (s reuseSample, 
 	}
 	ranks := run.Ranks()
 	times, stats := make([]drivers.Time, ranks), make([]host.ReuseStats, ranks)
-	res, err := bench.Measure(ctx, c, 2, func(r *host.Rank) (err error) {
+	res, err := bench.Measure(ctx, paper.Mutated(e, c), 2, func(r *host.Rank) (err error) {
 		x := &reuseRank{Rank: r, run: run, base: reusePattern(e.Seed)}
 		if times[r.ID()], err = run.body(x); err != nil {
 			return fmt.Errorf("rank %d, %s, %d bytes (seed %d): %w", r.ID(), run.mode, run.bytes, e.Seed, err)

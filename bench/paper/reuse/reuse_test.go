@@ -146,25 +146,25 @@ func TestReuse(t *testing.T) {
 		devices = append(devices, "model:")
 	}
 	for _, device := range devices {
-		rep, err := fig5().Run(context.Background(), paper.Env{Device: device, Scale: paper.Small, Seed: 1, Jobs: 2})
+		rep, err := fig5().Run(context.Background(), paper.Env{Device: device, Scale: paper.Small, Seed: 1, Samples: 1, Jobs: 2})
 		require.NoError(t, err)
 		for _, v := range rep.Claims {
-			require.True(t, v.Holds, "%s: %s: %s", device, v.Claim, v.Ours)
+			require.True(t, v.Holds(), "%s: %s: %s", device, v.Claim, v.Ours)
 		}
-		rep, err = fig7().Run(context.Background(), paper.Env{Device: device, Scale: paper.Small, Seed: 1, Jobs: 2})
+		rep, err = fig7().Run(context.Background(), paper.Env{Device: device, Scale: paper.Small, Seed: 1, Samples: 1, Jobs: 2})
 		require.NoError(t, err)
 		v := reuseVerdict(rep, "put of 8 KB: faster")
-		require.True(t, v.Holds, "%s", v.Ours)
+		require.True(t, v.Holds(), "%s", v.Ours)
 	}
 	if testing.Short() {
 		return
 	}
-	why, err := fig9().Run(context.Background(), paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Jobs: 2, Why: true})
+	why, err := fig9().Run(context.Background(), paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Samples: 1, Jobs: 2, Why: true})
 	require.NoError(t, err)
 	require.Equal(t, "RSSSSRRRSSS", papertest.ReasonWords(why), "%+v", why.Reasons)
 	rep := papertest.Small(t, adaptation())
 	for _, v := range rep.Claims {
-		require.True(t, v.Holds, "%s: %s", v.Claim, v.Ours)
+		require.True(t, v.Holds(), "%s: %s", v.Claim, v.Ours)
 	}
 }
 

@@ -7,6 +7,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -19,32 +20,35 @@ func adaptation() *paper.Experiment {
 		Claims: []paper.Claim{
 			{
 				Text:  "below 20 % of buffers that are used often the table stops growing, where these are 20 % of it",
-				Paper: "stops", Judge: func(t *paper.Table) (string, bool) {
-					return sizes(t, func(share, part float64) bool { return share >= 20 || part < max(10, 5*share+2) })
+				Paper: "stops", Judge: func(t *paper.Table) judge.Finding {
+					return sizes(t, func(share, part float64) (judge.Check, bool) {
+						return judge.Below(part, max(10, 5*share+2)), share < 20
+					})
 				},
 			},
 			{
 				Text:  "above it does not",
-				Paper: "(goes on)", Judge: func(t *paper.Table) (string, bool) {
-					return sizes(t, func(share, part float64) bool { return share < 20 || part == 100 })
+				Paper: "(goes on)", Judge: func(t *paper.Table) judge.Finding {
+					return sizes(t, func(share, part float64) (judge.Check, bool) { return judge.Equal(part, 100), share >= 20 })
 				},
 			},
 			{
 				Text:  "what is used often is found all the same",
-				Paper: "(adaptive)", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "(adaptive)", Judge: func(t *paper.Table) judge.Finding {
 					v, w := t.Where("table", adaptiveTable).Values("without a copy (%)"), t.Where("table", endlessTable).Values("without a copy (%)")
 					most := 0.0
 					for i := range v {
 						most = max(most, w[i]-v[i])
 					}
-					return fmt.Sprintf("%.2f points fewer without a copy at most", most), most < 1
+					return judge.Of(fmt.Sprintf("%.2f points fewer without a copy at most", most),
+						judge.Below(most, 1))
 				},
 			},
 			{
 				Text:  "where it stops, messages take less longer than with a table that goes on",
-				Paper: "2 % instead of 6 % (AMG2006)", Judge: func(t *paper.Table) (string, bool) {
+				Paper: "2 % instead of 6 % (AMG2006)", Judge: func(t *paper.Table) judge.Finding {
 					v, w := t.Only("slower (%)", "used often (%)", 0, "table", adaptiveTable), t.Only("slower (%)", "used often (%)", 0, "table", endlessTable)
-					return fmt.Sprintf("%.2f %% instead of %.2f %%", v, w), v < w
+					return judge.Of(fmt.Sprintf("%.2f %% instead of %.2f %%", v, w), judge.Less(v, w, judge.Points))
 				},
 			},
 		},
@@ -60,16 +64,18 @@ const (
 )
 
 // sizes lists what part of the buffers the adaptive table holds.
-func sizes(t *paper.Table, holds func(share, part float64) bool) (string, bool) {
+func sizes(t *paper.Table, is func(share, part float64) (judge.Check, bool)) judge.Finding {
 	rows := t.Where("table", adaptiveTable)
 	shares, parts := rows.Values("used often (%)"), rows.Values("in the table (%)")
 	var said []string
-	ok := true
+	var checks []judge.Check
 	for i := range shares {
 		said = append(said, fmt.Sprintf("%.0f %%: %.0f", shares[i], parts[i]))
-		ok = ok && holds(shares[i], parts[i])
+		if c, ok := is(shares[i], parts[i]); ok {
+			checks = append(checks, c)
+		}
 	}
-	return "percent of all buffers, by share used often: " + strings.Join(said, ", "), ok
+	return judge.Of("percent of all buffers, by share used often: "+strings.Join(said, ", "), checks...)
 }
 
 func measureReuseTable(ctx context.Context, e *paper.Env) (*paper.Table, error) {

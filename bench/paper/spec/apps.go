@@ -54,7 +54,7 @@ func apps(ctx context.Context, e *paper.Env, w paper.World, runs []appRun) ([]be
 		if r.change != nil {
 			r.change(&c)
 		}
-		res, err := bench.Run(ctx, c)
+		res, err := bench.Run(ctx, paper.Mutated(e, c))
 		if err != nil {
 			return err
 		}

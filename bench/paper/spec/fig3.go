@@ -9,6 +9,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -116,7 +117,7 @@ func measureSpec3(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 			c.Iterations = 5
 		}
 		c.Step = e.Step
-		res, err := bench.MeasureOverlap(ctx, c, []host.Rendezvous{host.RGET, host.RPUT})
+		res, err := bench.MeasureOverlap(ctx, paper.Mutated(e, c), []host.Rendezvous{host.RGET, host.RPUT})
 		if err != nil {
 			return nil, err
 		}
@@ -151,15 +152,16 @@ func spread(v []float64, unit string) string {
 	return fmt.Sprintf("%.1f to %.1f %s", slices.Min(v), slices.Max(v), unit)
 }
 
-func byEquations(t *paper.Table) (string, bool) {
+func byEquations(t *paper.Table) judge.Finding {
 	v := t.Where("measure", measureOverlap).Values("off the equations (%)")
-	return fmt.Sprintf("%.1f %% of the latency off at most, over %d cases", slices.Max(v), len(v)), slices.Max(v) <= 10
+	return judge.Of(fmt.Sprintf("%.1f %% of the latency off at most, over %d cases", slices.Max(v), len(v)),
+		judge.AtMost(slices.Max(v), 10))
 }
 
 // high is what counts as a high level.
 const high = 60
 
-func eagerSends(t *paper.Table) (string, bool) {
+func eagerSends(t *paper.Table) judge.Finding {
 	rows := spec3(t, measureOverlap, bench.Eager, bench.SendSide)
 	v := rows.Values("share (%)")
 	var called []float64
@@ -167,41 +169,46 @@ func eagerSends(t *paper.Table) (string, bool) {
 		called = append(called, 100*rows.Values("call (µs)")[i]/l)
 	}
 	dma := spec3(t, measureOverlap, string(host.RGET), bench.SendSide).Only("share (%)", "bytes", byRMA)
-	return fmt.Sprintf("%s; the call is %s of the latency; %d bytes, by RMA: %.1f %%", spread(v, "%"), spread(called, "%"), byRMA, dma), slices.Min(v) >= high
+	return judge.Of(fmt.Sprintf("%s; the call is %s of the latency; %d bytes, by RMA: %.1f %%", spread(v, "%"), spread(called, "%"), byRMA, dma),
+		judge.AtLeast(slices.Min(v), high))
 }
 
-func eagerReceives(t *paper.Table) (string, bool) {
+func eagerReceives(t *paper.Table) judge.Finding {
 	v := spec3(t, measureOverlap, bench.Eager, bench.ReceiveSide).Values("share (%)")
 	free := spec3(t, measureFree, bench.Eager, bench.ReceiveSide).Values("share (%)")
-	return fmt.Sprintf("%s; where packets are taken for nothing %s", spread(v, "%"), spread(free, "%")), slices.Min(v) >= high
+	return judge.Of(fmt.Sprintf("%s; where packets are taken for nothing %s", spread(v, "%"), spread(free, "%")),
+		judge.AtLeast(slices.Min(v), high))
 }
 
-func rgetSends(t *paper.Table) (string, bool) {
+func rgetSends(t *paper.Table) judge.Finding {
 	v := spec3(t, measureOverlap, string(host.RGET), bench.SendSide).Values("share (%)")
-	return fmt.Sprintf("%s, %.1f %% of the longest", spread(v, "%"), v[len(v)-1]), slices.Min(v) >= high && v[len(v)-1] >= 95
+	return judge.Of(fmt.Sprintf("%s, %.1f %% of the longest", spread(v, "%"), v[len(v)-1]),
+		judge.AtLeast(slices.Min(v), high), judge.AtLeast(v[len(v)-1], 95))
 }
 
 // low is what counts as hardly any.
 const low = 15
 
-func lowFrom(measure, side string, p host.Rendezvous) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func lowFrom(measure, side string, p host.Rendezvous) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := spec3(t, measure, string(p), side).Keep("bytes", paper.AtLeast(longFrom)).Values("share (%)")
-		return spread(v, "%") + " from 64 KB on", slices.Max(v) <= low
+		return judge.Of(spread(v, "%")+" from 64 KB on", judge.AtMost(slices.Max(v), low))
 	}
 }
 
-func flatSends(protocol string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func flatSends(protocol string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := spec3(t, measureProgress, protocol, bench.SendSide).Values("share (%)")
-		return fmt.Sprintf("%.1f %% over when the delay ends", slices.Min(v)), slices.Min(v) >= 95
+		return judge.Of(fmt.Sprintf("%.1f %% over when the delay ends", slices.Min(v)),
+			judge.AtLeast(slices.Min(v), 95))
 	}
 }
 
-func eagerLeft(t *paper.Table) (string, bool) {
+func eagerLeft(t *paper.Table) judge.Finding {
 	left := 100 - spec3(t, measureProgress, bench.Eager, bench.ReceiveSide).Values("share (%)")[0]
 	free := 100 - spec3(t, measureProgressFree, bench.Eager, bench.ReceiveSide).Values("share (%)")[0]
-	return fmt.Sprintf("%.1f %% at 2 KB; where packets are taken for nothing %.1f %%", left, free), left <= 50
+	return judge.Of(fmt.Sprintf("%.1f %% at 2 KB; where packets are taken for nothing %.1f %%", left, free),
+		judge.AtMost(left, 50))
 }
 
 func plotSpec3(t *paper.Table) (list []*figure.Figure) {

@@ -8,6 +8,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/host"
 )
 
@@ -80,7 +81,7 @@ func measureSpec4(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		if e.Scale == paper.Small {
 			c.Iterations = 5
 		}
-		res, err := bench.MeasureOverlap(ctx, c, []host.Rendezvous{host.RGET, host.Spec})
+		res, err := bench.MeasureOverlap(ctx, paper.Mutated(e, c), []host.Rendezvous{host.RGET, host.Spec})
 		if err != nil {
 			return nil, err
 		}
@@ -99,37 +100,40 @@ func shares(t *paper.Table, measure, protocol, side, sender string) []float64 {
 	return t.Where("measure", measure, "protocol", protocol, "side", side, "sender", sender).Values("share (%)")
 }
 
-func littleBefore(t *paper.Table) (string, bool) {
+func littleBefore(t *paper.Table) judge.Finding {
 	v := shares(t, measureOverlap, string(host.RGET), bench.ReceiveSide, bench.EarlySender)
-	return fmt.Sprintf("%.1f %% at most", slices.Max(v)), slices.Max(v) < 10
+	return judge.Of(fmt.Sprintf("%.1f %% at most", slices.Max(v)), judge.Below(slices.Max(v), 10))
 }
 
-func overlapFrom(side, sender string, least float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func overlapFrom(side, sender string, least float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := shares(t, measureOverlap, string(host.Spec), side, sender)
-		return fmt.Sprintf("%.1f to %.1f %%", slices.Min(v), slices.Max(v)), slices.Min(v) > least
+		return judge.Of(fmt.Sprintf("%.1f to %.1f %%", slices.Min(v), slices.Max(v)),
+			judge.Above(slices.Min(v), least))
 	}
 }
 
-func receiverProgress(t *paper.Table) (string, bool) {
+func receiverProgress(t *paper.Table) judge.Finding {
 	v := append(shares(t, measureProgress, string(host.Spec), bench.ReceiveSide, bench.EarlySender), shares(t, measureProgress, string(host.Spec), bench.ReceiveSide, bench.LateSender)...)
-	return fmt.Sprintf("%.1f to %.1f %%", slices.Min(v), slices.Max(v)), slices.Min(v) > 90
+	return judge.Of(fmt.Sprintf("%.1f to %.1f %%", slices.Min(v), slices.Max(v)), judge.Above(slices.Min(v), 90))
 }
 
-func sendLoses(sender string, most float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func sendLoses(sender string, most float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		before, after := shares(t, measureOverlap, string(host.RGET), bench.SendSide, sender), shares(t, measureOverlap, string(host.Spec), bench.SendSide, sender)
 		var lost []float64
 		for i := range before {
 			lost = append(lost, before[i]-after[i])
 		}
-		return fmt.Sprintf("%.1f to %.1f points", slices.Min(lost), slices.Max(lost)), slices.Max(lost) <= most
+		return judge.Of(fmt.Sprintf("%.1f to %.1f points", slices.Min(lost), slices.Max(lost)),
+			judge.AtMost(slices.Max(lost), most))
 	}
 }
 
-func leftBehind(t *paper.Table) (string, bool) {
+func leftBehind(t *paper.Table) judge.Finding {
 	v := shares(t.Keep("bytes", paper.AtLeast(64<<10)), measureProgress, string(host.Spec), bench.SendSide, bench.LateSender)
-	return fmt.Sprintf("%.1f to %.1f %%", 100-slices.Max(v), 100-slices.Min(v)), slices.Min(v) >= 85
+	return judge.Of(fmt.Sprintf("%.1f to %.1f %%", 100-slices.Max(v), 100-slices.Min(v)),
+		judge.AtLeast(slices.Min(v), 85))
 }
 
 func plotSpec4(t *paper.Table) (list []*figure.Figure) {

@@ -8,6 +8,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -58,7 +59,7 @@ func measureSpec414(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	if e.Scale == paper.Small {
 		c.Sizes, c.Iterations = []int{longFrom}, 5
 	}
-	res, err := bench.MeasureOverlap(ctx, c, []host.Rendezvous{host.RGET, host.Spec})
+	res, err := bench.MeasureOverlap(ctx, paper.Mutated(e, c), []host.Rendezvous{host.RGET, host.Spec})
 	if err != nil {
 		return nil, err
 	}
@@ -90,36 +91,37 @@ const (
 	leftAfter = "left after the delay (%)"
 )
 
-func beforeIsShifted(t *paper.Table) (string, bool) {
+func beforeIsShifted(t *paper.Table) judge.Finding {
 	v := longest(t, leftAfter, host.RGET, bench.ReceiveSide, specSenders()...)
-	return spread(v, "% left"), slices.Min(v) >= 85
+	return judge.Of(spread(v, "% left"), judge.AtLeast(slices.Min(v), 85))
 }
 
-func newIsDone(t *paper.Table) (string, bool) {
+func newIsDone(t *paper.Table) judge.Finding {
 	v := longest(t, leftAfter, host.Spec, bench.ReceiveSide, specSenders()...)
-	return spread(v, "% left"), slices.Max(v) <= 10
+	return judge.Of(spread(v, "% left"), judge.AtMost(slices.Max(v), 10))
 }
 
-func senderFlat(sender string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func senderFlat(sender string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		before, after := longest(t, latencies, host.RGET, bench.SendSide, sender)[0], longest(t, latencies, host.Spec, bench.SendSide, sender)[0]
-		return fmt.Sprintf("%.2f latencies, %.2f before", after, before), after <= 1.05*before
+		return judge.Of(fmt.Sprintf("%.2f latencies, %.2f before", after, before), judge.NotMore(after, before, 0))
 	}
 }
 
-func senderFlatBefore(t *paper.Table) (string, bool) {
+func senderFlatBefore(t *paper.Table) judge.Finding {
 	v := longest(t, latencies, host.RGET, bench.SendSide, bench.LateSender)[0]
-	return fmt.Sprintf("%.2f latencies", v), v <= 1.05
+	return judge.Of(fmt.Sprintf("%.2f latencies", v), judge.AtMost(v, 1.05))
 }
 
-func senderShifted(t *paper.Table) (string, bool) {
+func senderShifted(t *paper.Table) judge.Finding {
 	v := longest(t, latencies, host.Spec, bench.SendSide, bench.LateSender)[0]
-	return fmt.Sprintf("%.2f latencies after a delay of %d", v, bench.LongestDelay), v >= bench.LongestDelay
+	return judge.Of(fmt.Sprintf("%.2f latencies after a delay of %d", v, bench.LongestDelay),
+		judge.AtLeast(v, bench.LongestDelay))
 }
 
-func senderLeft(t *paper.Table) (string, bool) {
+func senderLeft(t *paper.Table) judge.Finding {
 	v := longest(t, leftAfter, host.Spec, bench.SendSide, bench.LateSender)[0]
-	return fmt.Sprintf("%.1f %%", v), v <= 15
+	return judge.Of(fmt.Sprintf("%.1f %%", v), judge.AtMost(v, 15))
 }
 
 func plotSpec414(t *paper.Table) (list []*figure.Figure) {

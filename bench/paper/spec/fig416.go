@@ -9,6 +9,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 )
 
@@ -121,36 +122,38 @@ func bestOf(t *paper.Table, name string) (most, at float64) {
 }
 
 // modelGains: as much as in the paper, within a quarter.
-func modelGains(name string, published float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func modelGains(name string, published float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		most, at := bestOf(t, name)
-		return fmt.Sprintf("up to %.1f %%, where communication is %.0f %% of computation", most, at), math.Abs(most-published) <= published/4
+		return judge.Of(fmt.Sprintf("up to %.1f %%, where communication is %.0f %% of computation", most, at),
+			judge.Near(most, published, published/4))
 	}
 }
 
-func peaks(name string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func peaks(name string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := model(t, name, speculateAlways).Values("gain (%)")
 		most := slices.Max(v)
-		return fmt.Sprintf("%.1f %% and %.1f %% at the ends, %.1f %% at best", v[0], v[len(v)-1], most), v[0] < most/2 && v[len(v)-1] < most*3/4
+		return judge.Of(fmt.Sprintf("%.1f %% and %.1f %% at the ends, %.1f %% at best", v[0], v[len(v)-1], most),
+			judge.Below(v[0]/most, 0.5), judge.Below(v[len(v)-1]/most, 0.75))
 	}
 }
 
-func peaksEarlier(t *paper.Table) (string, bool) {
+func peaksEarlier(t *paper.Table) judge.Finding {
 	_, one := bestOf(t, exchangeModels()[0])
 	_, two := bestOf(t, exchangeModels()[1])
-	return fmt.Sprintf("%.0f against %.0f %%", two, one), two < one
+	return judge.Of(fmt.Sprintf("%.0f against %.0f %%", two, one), judge.Less(two, one, 0))
 }
 
-func modelsUse(t *paper.Table) (string, bool) {
+func modelsUse(t *paper.Table) judge.Finding {
 	used := model(t, exchangeModels()[0], speculateAlways).Values("used (%)")
 	needless := model(t, exchangeModels()[1], speculateAlways).Values("RTRs")
 	sent := model(t, exchangeModels()[0], speculateAlways).Values("RTRs")
-	return fmt.Sprintf("model 1 uses %s of %.0f; model 2 sends %.0f at most", spread(used, "%"), slices.Max(sent), slices.Max(needless)),
-		slices.Min(used) >= 80 && slices.Max(needless) <= slices.Max(sent)/10
+	return judge.Of(fmt.Sprintf("model 1 uses %s of %.0f; model 2 sends %.0f at most", spread(used, "%"), slices.Max(sent), slices.Max(needless)),
+		judge.AtLeast(slices.Min(used), 80), judge.AtMost(slices.Max(needless)/slices.Max(sent), 0.1))
 }
 
-func adaptsClose(t *paper.Table) (string, bool) {
+func adaptsClose(t *paper.Table) judge.Finding {
 	most := 0.0
 	for _, name := range exchangeModels() {
 		adapted := model(t, name, speculateAdapt).Values("gain (%)")
@@ -158,7 +161,7 @@ func adaptsClose(t *paper.Table) (string, bool) {
 			most = max(most, math.Abs(v-adapted[i]))
 		}
 	}
-	return fmt.Sprintf("%.2f points apart at most", most), most <= 2
+	return judge.Of(fmt.Sprintf("%.2f points apart at most", most), judge.AtMost(most, 2))
 }
 
 func plotSpec416(t *paper.Table) []*figure.Figure {

@@ -3,12 +3,12 @@ package spec
 import (
 	"context"
 	"fmt"
-	"math"
 	"slices"
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 )
 
@@ -16,6 +16,7 @@ func fig417() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"spec-fig4.17", "spec-fig4.18"}, Title: "Communication of CG, BT, LU and RADIX: what ranks wait, and what RTRs are used for",
 		Paper: "SPEC, section 4.4.2, Figures 4.17 and 4.18", PaperSize: "4 nodes, classes A and B, five runs",
+		Freedom: "how long ranks compute between messages",
 		Measure: measureSpec417, Plot: plotSpec417,
 		Claims: []paper.Claim{
 			{
@@ -98,6 +99,9 @@ const (
 
 func settings(e *paper.Env) []setting {
 	seeds := e.Repeats(1, 5, 5)
+	if e.Sampled() {
+		seeds = 1
+	}
 	return []setting{{appCompute, appJitter, seeds}, {longCompute, appJitter, seeds}, {appCompute, 0, 1}}
 }
 
@@ -170,56 +174,58 @@ func inStep(t *paper.Table, column, name, speculate string) float64 {
 	return t.Only(column, "application", name, "jitter (%)", 0, "speculation", speculate)
 }
 
-func btGains(t *paper.Table) (string, bool) {
+func btGains(t *paper.Table) judge.Finding {
 	list := t.Where("application", "bt", "jitter (%)", appJitter, "speculation", speculateAlways)
-	return fmt.Sprintf("%s %% where it computes %s µs at a time; with all ranks in step %.1f %%",
-		listOf(list, waitsLess), listOf(list, "computes (µs)"), inStep(t, waitsLess, "bt", speculateAlways)), slices.Max(list.Values(waitsLess)) >= 20
+	return judge.Of(fmt.Sprintf("%s %% where it computes %s µs at a time; with all ranks in step %.1f %%", listOf(list, waitsLess), listOf(list, "computes (µs)"), inStep(t, waitsLess, "bt", speculateAlways)),
+		judge.AtLeast(slices.Max(list.Values(waitsLess)), 20))
 }
 
 func listOf(t *paper.Table, column string) string { return paper.Join(t.Values(column), "%.1f") }
 
-func btUses(t *paper.Table) (string, bool) {
+func btUses(t *paper.Table) judge.Finding {
 	v := of(t, usedRTRs, "bt", speculateAlways)
-	return fmt.Sprintf("%.0f %%; with all ranks in step %.0f %%", v, inStep(t, usedRTRs, "bt", speculateAlways)), v >= 80
+	return judge.Of(fmt.Sprintf("%.0f %%; with all ranks in step %.0f %%", v, inStep(t, usedRTRs, "bt", speculateAlways)),
+		judge.AtLeast(v, 80))
 }
 
 // slightly: something is gained, and no more than a tenth.
-func slightly(name string) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func slightly(name string) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := of(t, waitsLess, name, speculateAlways)
-		return fmt.Sprintf("%.1f %%, adaptive %.1f %%", v, of(t, waitsLess, name, speculateAdapt)), v > 0.5 && v <= 10
+		return judge.Of(fmt.Sprintf("%.1f %%, adaptive %.1f %%", v, of(t, waitsLess, name, speculateAdapt)),
+			judge.Above(v, 0.5), judge.AtMost(v, 10))
 	}
 }
 
-func luSilent(t *paper.Table) (string, bool) {
+func luSilent(t *paper.Table) judge.Finding {
 	n := of(t, "RTRs", "lu", speculateAlways)
-	return fmt.Sprintf("%.0f", n), n == 0
+	return judge.Of(fmt.Sprintf("%.0f", n), judge.Equal(n, 0))
 }
 
-func cgEager(t *paper.Table) (string, bool) {
+func cgEager(t *paper.Table) judge.Finding {
 	v := max(-of(t, waitsLess, "cg.A", speculateAlways), -of(t, waitsLess, "cg.A", speculateAdapt))
-	return fmt.Sprintf("%.2f %%", v), v < 2
+	return judge.Of(fmt.Sprintf("%.2f %%", v), judge.Below(v, 2))
 }
 
-func cgLoses(t *paper.Table) (string, bool) {
+func cgLoses(t *paper.Table) judge.Finding {
 	v := -of(t, waitsLess, "cg.B", speculateAlways)
-	return fmt.Sprintf("%.1f %% longer", v), math.Abs(v-21) <= 10
+	return judge.Of(fmt.Sprintf("%.1f %% longer", v), judge.Near(v, 21, 10))
 }
 
-func cgWastes(t *paper.Table) (string, bool) {
+func cgWastes(t *paper.Table) judge.Finding {
 	v := of(t, usedRTRs, "cg.B", speculateAlways)
-	return fmt.Sprintf("%.0f %%", v), v < 80
+	return judge.Of(fmt.Sprintf("%.0f %%", v), judge.Below(v, 80))
 }
 
-func cgAdapts(t *paper.Table) (string, bool) {
+func cgAdapts(t *paper.Table) judge.Finding {
 	v := -of(t, waitsLess, "cg.B", speculateAdapt)
-	return fmt.Sprintf("%.1f %% longer, %.1f %% without; with all ranks in step %.2f and %.2f %%", v, -of(t, waitsLess, "cg.B", speculateAlways),
-		-inStep(t, waitsLess, "cg.B", speculateAdapt), -inStep(t, waitsLess, "cg.B", speculateAlways)), v <= 4
+	return judge.Of(fmt.Sprintf("%.1f %% longer, %.1f %% without; with all ranks in step %.2f and %.2f %%", v, -of(t, waitsLess, "cg.B", speculateAlways), -inStep(t, waitsLess, "cg.B", speculateAdapt), -inStep(t, waitsLess, "cg.B", speculateAlways)),
+		judge.AtMost(v, 4))
 }
 
-func cgHasNothing(t *paper.Table) (string, bool) {
+func cgHasNothing(t *paper.Table) judge.Finding {
 	v := slices.Max(t.Where("application", "cg.B").Values(waitsLess))
-	return fmt.Sprintf("gains %.1f %% at best", v), v < 2
+	return judge.Of(fmt.Sprintf("gains %.1f %% at best", v), judge.Below(v, 2))
 }
 
 func plotSpec417(t *paper.Table) (list []*figure.Figure) {

@@ -8,6 +8,7 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host"
 )
@@ -16,6 +17,7 @@ func fig419() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"spec-fig4.19"}, Title: "What speculation costs where it gains nothing: latency, and data",
 		Paper: "SPEC, section 4.4.3, Figure 4.19", PaperSize: "2 nodes, 1 byte to 1 MB; 4 nodes for the data",
+		Freedom: "how long ranks compute between messages",
 		Measure: measureSpec419, Plot: plotSpec419,
 		Claims: []paper.Claim{
 			{
@@ -74,7 +76,7 @@ func measureSpec419(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		if e.Scale == paper.Small {
 			c.Iterations = 10
 		}
-		res, err := bench.MeasureOverlap(ctx, c, []host.Rendezvous{p})
+		res, err := bench.MeasureOverlap(ctx, paper.Mutated(e, c), []host.Rendezvous{p})
 		if err != nil {
 			return nil, err
 		}
@@ -122,28 +124,28 @@ func addExtraData(ctx context.Context, e *paper.Env, t *paper.Table) error {
 	return nil
 }
 
-func costs(of, speculate string, most float64) func(*paper.Table) (string, bool) {
-	return func(t *paper.Table) (string, bool) {
+func costs(of, speculate string, most float64) func(*paper.Table) judge.Finding {
+	return func(t *paper.Table) judge.Finding {
 		v := t.Where("measure", ofLatency, "of", of, "speculation", speculate).Values("more (%)")
-		return spread(v, "%"), slices.Max(v) < most
+		return judge.Of(spread(v, "%"), judge.Below(slices.Max(v), most))
 	}
 }
 
 // allCross: an RTR that were used would make a message faster by what its RTS takes, half a
 // microsecond.
-func allCross(t *paper.Table) (string, bool) {
+func allCross(t *paper.Table) judge.Finding {
 	v := t.Where("measure", ofLatency, "of", ofLong, "speculation", speculateAlways).Values("value")
 	before := t.Where("measure", ofLatency, "of", ofLong, "speculation", speculateNot).Values("value")
 	most := 0.0
 	for i := range v {
 		most = max(most, before[i]-v[i])
 	}
-	return fmt.Sprintf("none is faster by more than %.2f µs", most), most < 0.1
+	return judge.Of(fmt.Sprintf("none is faster by more than %.2f µs", most), judge.Below(most, 0.1))
 }
 
-func extraData(t *paper.Table) (string, bool) {
+func extraData(t *paper.Table) judge.Finding {
 	v := t.Where("measure", ofData).Values("value")
-	return fmt.Sprintf("%.4f %% at most", slices.Max(v)), slices.Max(v) < 0.04
+	return judge.Of(fmt.Sprintf("%.4f %% at most", slices.Max(v)), judge.Below(slices.Max(v), 0.04))
 }
 
 func plotSpec419(t *paper.Table) []*figure.Figure {

@@ -51,11 +51,11 @@ func init() {
 }
 
 func TestSpeculation(t *testing.T) {
-	rep, err := fig4().Run(context.Background(), paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1})
+	rep, err := fig4().Run(context.Background(), paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Samples: 1})
 	require.NoError(t, err)
 	require.Len(t, rep.Table.Rows, 2*2*2*2*2)
 	for _, v := range rep.Claims[:4] {
-		require.True(t, v.Holds, "%s: %s", v.Claim, v.Ours)
+		require.True(t, v.Holds(), "%s: %s", v.Claim, v.Ours)
 	}
 }
 
@@ -74,12 +74,12 @@ func TestSpecExperiments(t *testing.T) {
 		if x.long && testing.Short() {
 			continue
 		}
-		env := paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Jobs: 2, Why: true}
+		env := paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Samples: 1, Jobs: 2, Why: true}
 		rep, err := x.Run(context.Background(), env)
 		require.NoError(t, err)
 		got := ""
 		for _, v := range rep.Claims {
-			got += v.Word()[:1]
+			got += string(v.Outcome[:1])
 		}
 		require.Equal(t, x.verdicts, got, "%s: %+v", x.IDs[0], rep.Claims)
 		files, err := rep.Save(t.TempDir(), "x")

@@ -6,6 +6,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 // specReasons416 are about model 2, whose best is not where the paper has it, and more.
@@ -42,9 +43,9 @@ func with416(changes ...func(*bench.Config)) func(context.Context, *paper.Env, *
 func best416() *paper.Claim {
 	return &paper.Claim{
 		Text:  "model 2 gains most where communication is half of computation",
-		Paper: "at 50 %", Judge: func(t *paper.Table) (string, bool) {
+		Paper: "at 50 %", Judge: func(t *paper.Table) judge.Finding {
 			_, at := bestOf(t, exchangeModels()[1])
-			return fmt.Sprintf("at %.0f %%", at), at == 50
+			return judge.Of(fmt.Sprintf("at %.0f %%", at), judge.Equal(at, 50))
 		}}
 }
 
@@ -52,9 +53,9 @@ func best416() *paper.Claim {
 func both416() *paper.Claim {
 	return &paper.Claim{
 		Text:  "both models gain as much as in the paper",
-		Paper: "32 and 20 %", Judge: func(t *paper.Table) (string, bool) {
-			one, first := modelGains(exchangeModels()[0], 32)(t)
-			two, second := modelGains(exchangeModels()[1], 20)(t)
-			return "model 1 " + one + "; model 2 " + two, first && second
+		Paper: "32 and 20 %", Judge: func(t *paper.Table) judge.Finding {
+			one := modelGains(exchangeModels()[0], 32)(t)
+			two := modelGains(exchangeModels()[1], 20)(t)
+			return judge.Of("model 1 "+one.Ours+"; model 2 "+two.Ours, append(one.Checks, two.Checks...)...)
 		}}
 }

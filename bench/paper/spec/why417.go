@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
 // specReasons417 has an application that does one thing otherwise stand for it.
@@ -50,9 +51,9 @@ func instead(name, pattern string, bytes int) func(context.Context, *paper.Env, 
 func btWaits() *paper.Claim {
 	return &paper.Claim{
 		Text:  "BT waits no longer than with faces sent by sends that block, without speculation",
-		Paper: "(not said)", Judge: func(t *paper.Table) (string, bool) {
+		Paper: "(not said)", Judge: func(t *paper.Table) judge.Finding {
 			v, w := of(t, "waits (µs)", "bt", speculateNot), of(t, "waits (µs)", "bt-send", speculateNot)
-			return fmt.Sprintf("%.0f µs, %.0f where sends block", v, w), v <= 1.1*w
+			return judge.Of(fmt.Sprintf("%.0f µs, %.0f where sends block", v, w), judge.AtMost(v/w, 1.1))
 		}}
 }
 
