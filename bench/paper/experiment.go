@@ -30,8 +30,8 @@ type Experiment struct {
 	// Thinned is what the thin scales leave out, and what that hides.
 	Thinned string
 	Measure func(ctx context.Context, e *Env) (*Table, error)
-	// Freedom is what the seed varies. The experiment is measured under Env.Samples seeds. Empty: every
-	// seed gives the same rows, and one sample is all there is.
+	// Freedom is what the seed varies. The experiment is measured under Env.Samples seeds. Empty:
+	// every seed gives the same rows, and one sample is all there is.
 	Freedom   string
 	Claims    []Claim
 	Reasons   []Hypothesis

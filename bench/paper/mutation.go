@@ -37,8 +37,8 @@ func Mutated[C any](e *Env, config C) C {
 	return config
 }
 
-// Survivors measures the experiment with and without a mutation, at the small scale, and returns the
-// claims of the mutation that do not hold without it, or hold with it.
+// Survivors measures the experiment with and without a mutation, at the small scale, and returns
+// the claims of the mutation that do not hold without it, or hold with it.
 func (x *Experiment) Survivors(ctx context.Context, env Env, m Mutation) (list []string, err error) {
 	env.Scale, env.Machine = Small, OurMachine
 	measure := m.Measure

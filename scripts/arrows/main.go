@@ -66,7 +66,8 @@ var floors = []struct {
 	{"bench/suite/board", []string{"bench", "bench/regress", "bench/suite/messages"}},
 	{"bench/suite/", []string{"bench", "bench/regress", "bench/suite/nictest"}},
 	// A paper knows no other paper.
-	{"bench/paper/", []string{"bench", "bench/figure", "bench/imb", "bench/load", "bench/paper"}},
+	{"bench/paper/judge", []string{"bench/load"}},
+	{"bench/paper/", []string{"bench", "bench/figure", "bench/imb", "bench/load", "bench/paper", "bench/paper/judge"}},
 	{"host/reuse", []string{"host/match"}},
 }
 

@@ -2,9 +2,10 @@
 //
 // # Guarantees
 //
-//   - A [Check] states the region in which its claim holds before anything is measured. A claim that
-//     one value is lower than another requires a clear difference; a claim that they are similar
-//     requires that there is none. [Less] and [Similar] use the same margin and exclude each other.
+//   - A [Check] states the region in which its claim holds before anything is measured. A claim
+//     that one value is lower than another requires a clear difference; a claim that they are
+//     similar requires that there is none. [Less] and [Similar] use the same margin and exclude
+//     each other.
 //   - [Decide] judges samples, each measured under another seed: the 95 % interval of a value lies
 //     inside the region ([Holds]), outside of it ([Differs]), or across its border ([Undecided]).
 //   - Samples that agree exactly have an interval of width zero. One sample has no interval: it is
@@ -14,7 +15,6 @@ package judge
 import (
 	"fmt"
 	"math"
-	"strings"
 
 	"github.com/nicloop/nicloop/bench/load"
 )
@@ -112,28 +112,30 @@ func share(difference, a, b, floor float64) float64 {
 	return difference / m
 }
 
-func clearly(floor float64) string {
-	if floor == 0 {
-		return fmt.Sprintf("lower by at least %.0f %%", 100*Margin)
+// clearly describes a region in margins.
+func clearly(direction string, floor float64) string {
+	least := ""
+	if floor > 0 {
+		least = fmt.Sprintf(", %s points or more", number(floor))
 	}
-	return fmt.Sprintf("lower by at least %.0f %% of it and %s points", 100*Margin, number(floor))
+	return fmt.Sprintf("%s margin; a margin is %.0f %% of the larger value%s", direction, 100*Margin, least)
 }
 
-// Less requires that a is clearly lower than b: by Margin of the larger one, and by floor. The value
-// of the check is the difference in margins.
+// Less requires that a is clearly lower than b: by Margin of the larger one, and by floor. The
+// value of the check is the difference in margins.
 func Less(a, b, floor float64) Check {
-	return Check{clearly(floor), share(b-a, a, b, floor), 1, math.Inf(1)}
+	return Check{clearly("lower by at least 1", floor), share(b-a, a, b, floor), 1, math.Inf(1)}
 }
 
 // NotMore requires that a is not clearly higher than b.
 func NotMore(a, b, floor float64) Check {
-	return Check{"not " + strings.Replace(clearly(floor), "lower", "higher", 1), share(a-b, a, b, floor), math.Inf(-1), math.Nextafter(1, 0)}
+	return Check{clearly("higher by less than 1", floor), share(a-b, a, b, floor), math.Inf(-1), math.Nextafter(1, 0)}
 }
 
 // Similar requires that neither of a and b is clearly lower than the other.
 func Similar(a, b, floor float64) Check {
 	edge := math.Nextafter(1, 0)
-	return Check{"neither " + clearly(floor), share(a-b, a, b, floor), -edge, edge}
+	return Check{clearly("apart by less than 1", floor), share(a-b, a, b, floor), -edge, edge}
 }
 
 // number formats a border with up to four digits.

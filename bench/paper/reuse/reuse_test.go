@@ -161,7 +161,7 @@ func TestReuse(t *testing.T) {
 	}
 	why, err := fig9().Run(context.Background(), paper.Env{Device: "ideal:", Scale: paper.Small, Seed: 1, Samples: 1, Jobs: 2, Why: true})
 	require.NoError(t, err)
-	require.Equal(t, "RSSSSRRRSSS", papertest.ReasonWords(why), "%+v", why.Reasons)
+	require.Equal(t, "RSSRSRRRRSS", papertest.ReasonWords(why), "%+v", why.Reasons)
 	rep := papertest.Small(t, adaptation())
 	for _, v := range rep.Claims {
 		require.True(t, v.Holds(), "%s: %s", v.Claim, v.Ours)
