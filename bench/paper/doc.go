@@ -4,10 +4,10 @@
 //
 // # Guarantees
 //
-//   - An [Experiment] measures a [Table] under each of several seeds, if seeds change it, and judges
-//     each of its claims from these tables alone: HOLDS, DIFFERS or UNDECIDED (package judge), with
-//     the numbers of the paper and ours, the margin, and the 95 % interval. A claim is a shape, a
-//     ratio or a break-even point, not an absolute time.
+//   - An [Experiment] measures a [Table] under each of several seeds, if seeds change it, and
+//     judges each of its claims from these tables alone: HOLDS, DIFFERS or UNDECIDED (package
+//     judge), with the numbers of the paper and ours, the margin, and the 95 % interval. A claim is
+//     a shape, a ratio or a break-even point, not an absolute time.
 //   - A [Mutation] disables the subject of an experiment; a test requires that the claims about it
 //     differ then.
 //   - A [Hypothesis] ([Env].Why) repeats an experiment with one thing changed and judges it again:

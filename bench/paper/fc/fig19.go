@@ -184,9 +184,6 @@ func later(t *paper.Table, phase int, group string) float64 {
 	return paper.Mean(v[len(v)/2:])
 }
 
-// more: what is more by less than a twentieth is not the gain that a paper speaks of.
-func more(a, b float64) bool { return a > b*1.05 }
-
 func quarterGains(t *paper.Table) judge.Finding {
 	all, two, six := later(t, 1, fig19Groups()[0]), later(t, 2, fig19Groups()[0]), later(t, 6, fig19Groups()[0])
 	return judge.Of(fmt.Sprintf("%.1f with all; %.1f and %.1f with a quarter", all, two, six),

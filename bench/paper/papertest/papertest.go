@@ -6,6 +6,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"testing"
 
 	"github.com/nicloop/nicloop/bench/paper"
@@ -104,4 +105,42 @@ func ReasonWords(rep *paper.Report) (words string) {
 		words += r.Word()[:1]
 	}
 	return words
+}
+
+// Survivors measures an experiment with and without a mutation, at the small scale, and returns the
+// claims of the mutation that do not hold without it, or do not differ with it.
+func Survivors(t *testing.T, x *paper.Experiment, m paper.Mutation) (list []string) {
+	t.Helper()
+	measure := m.Measure
+	if measure == nil {
+		measure = x.Measure
+	}
+	table := func(mutate func(any)) *paper.Table {
+		e := &paper.Env{Device: "ideal:", Scale: paper.Small, Machine: paper.OurMachine, Seed: 1, Jobs: 2, Mutate: mutate}
+		got, err := measure(context.Background(), e)
+		require.NoError(t, err)
+		return got
+	}
+	plain, mutant := table(nil), table(m.Mutate)
+	for _, text := range m.Claims {
+		i := slices.IndexFunc(x.Claims, func(c paper.Claim) bool { return c.Text == text })
+		require.GreaterOrEqual(t, i, 0, "%s has no claim %q", x.IDs[0], text)
+		if v := verdict(x, i, plain); v.Outcome != judge.Holds {
+			list = append(list, fmt.Sprintf("%s without the mutation: %s: %s", v.Outcome, text, v.Ours))
+		}
+		if v := verdict(x, i, mutant); v.Outcome != judge.Differs {
+			list = append(list, fmt.Sprintf("%s with the mutation: %s: %s", v.Outcome, text, v.Ours))
+		}
+	}
+	return list
+}
+
+// KillAll applies every mutation of the experiments: each must change the verdicts of the claims
+// that name its subject.
+func KillAll(t *testing.T, experiments []*paper.Experiment) {
+	for _, x := range experiments {
+		for _, m := range x.Mutations {
+			t.Run(x.IDs[0]+"/"+m.What, func(t *testing.T) { require.Empty(t, Survivors(t, x, m)) })
+		}
+	}
 }
