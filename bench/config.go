@@ -49,6 +49,8 @@ type Spec struct {
 	Outstanding int             `json:"outstanding"`
 	// AlwaysSpeculate keeps the rendezvous spec sending RTRs even if they are not used.
 	AlwaysSpeculate bool `json:"always_speculate,omitempty"`
+	// Fault disables what an experiment is about: its judges must notice. Empty: none.
+	Fault Fault `json:"fault,omitempty"`
 	// Reuse moves eager messages by RMA, zero-copy from buffers that are used often.
 	Reuse host.Reuse `json:"reuse,omitzero"`
 	// Eager permits eager messages longer than host.EagerMax; nil: none.
@@ -77,6 +79,26 @@ type Spec struct {
 	Seed   int64        `json:"seed"`
 	// Limit is the simulated time after which the run is aborted; 0: none.
 	Limit drivers.Time `json:"limit_ps"`
+}
+
+// A Fault is a mistake that tests of judges plant.
+type Fault string
+
+// The faults.
+const (
+	NoRTRs  Fault = "no-rtrs"     // receivers of the rendezvous spec send no RTR: senders begin
+	PutsGet Fault = "rget-by-put" // the rendezvous rget moves its bytes by puts
+)
+
+// protocol returns the rendezvous, under the fault of the configuration.
+func (c *Config) protocol() host.Rendezvous {
+	switch {
+	case c.Fault == NoRTRs && c.Rendezvous == host.Spec:
+		return host.RGET
+	case c.Fault == PutsGet && c.Rendezvous == host.RGET:
+		return host.RPUT
+	}
+	return c.Rendezvous
 }
 
 // Hooks observe a run, or are told of its progress. None of them changes what it measures.

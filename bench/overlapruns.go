@@ -27,6 +27,7 @@ type Overlap struct {
 type OverlapRow struct {
 	Protocol string `json:"protocol"` // eager, or a rendezvous
 	Bytes    int    `json:"bytes"`
+	RTRs     uint64 `json:"rtrs,omitempty"` // speculative ones, in all cases of the size
 	OverlapCase
 }
 
@@ -72,7 +73,7 @@ func MeasureOverlap(ctx context.Context, c Config, protocols []host.Rendezvous) 
 		res.Verified, res.End, res.Cycles = res.Verified+one.Verified, res.End+one.End, res.Cycles+one.Cycles
 		for _, r := range one.Rows {
 			for _, c := range r.Overlap {
-				res.Rows = append(res.Rows, OverlapRow{part.protocol, r.Bytes, c})
+				res.Rows = append(res.Rows, OverlapRow{part.protocol, r.Bytes, r.rtrs, c})
 			}
 		}
 	}

@@ -53,6 +53,8 @@ type Row struct {
 	// Flows and Links describe hotspot with slow memory: the flows, and the used links.
 	Flows []FlowResult `json:"flows,omitempty"`
 	Links []HeldLink   `json:"links,omitempty"`
+
+	rtrs uint64 // that were sent
 }
 
 // FlowStats sums the flow control counters of all ranks, including warm-up.

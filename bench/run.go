@@ -152,6 +152,7 @@ func (w *World) measure(ctx context.Context, wl *Workload, n int, res *Result, o
 		res.addOverlap(t)
 	}
 	row := &res.Rows[len(res.Rows)-1]
+	row.rtrs = w.rtrStats().minus(rtr).RTRs
 	if wl.steps {
 		row.Exchange = t.exchange()
 	}

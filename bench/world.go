@@ -31,7 +31,7 @@ type World struct {
 func (c *Config) world() world.Config {
 	w := world.Config{
 		Velo: c.Velo, Cost: c.Cost, Local: c.Local, Buffers: c.buffers,
-		Rendezvous: c.Rendezvous, Chunk: c.Chunk, Outstanding: c.Outstanding, AlwaysSpeculate: c.AlwaysSpeculate, Reuse: c.Reuse, Eager: c.Eager.host(),
+		Rendezvous: c.protocol(), Chunk: c.Chunk, Outstanding: c.Outstanding, AlwaysSpeculate: c.AlwaysSpeculate, Reuse: c.Reuse, Eager: c.Eager.host(),
 	}
 	for _, a := range c.addrs() {
 		w.Directory = append(w.Directory, world.Location{Node: a.Node, VPID: a.VPID})

@@ -13,8 +13,8 @@
 //   - A [Hypothesis] ([Env].Why) repeats an experiment with one thing changed and judges it again:
 //     SHOWN if the claim holds with the change, REFUTED if it does not.
 //   - A claim that differs is a result. An error is a run that failed.
-//   - A [Report] names what it ran on, and whether it was scaled down from the size of the paper. The
-//     same [Env] gives the same report and the same files.
-//   - Overheads are relative to runs without flow control, whose mailboxes are so large that none was
-//     ever full. A run that cannot have such mailboxes is an error.
+//   - A [Report] names what it ran on, and whether it was scaled down from the size of the paper.
+//     The same [Env] gives the same report and the same files.
+//   - Overheads are relative to runs without flow control, whose mailboxes are so large that none
+//     was ever full. A run that cannot have such mailboxes is an error.
 package paper

@@ -1,6 +1,10 @@
 package paper
 
-import "context"
+import (
+	"context"
+
+	"github.com/nicloop/nicloop/bench"
+)
 
 // A Mutation disables the subject of an experiment, or makes it ten times worse. A claim that names
 // the subject and still holds has a judge that cannot fail.
@@ -13,6 +17,20 @@ type Mutation struct {
 	Mutate func(config any)
 	// Measure is the smallest part of the experiment that decides the claims; nil: all of it.
 	Measure func(ctx context.Context, e *Env) (*Table, error)
+}
+
+// MutateRun returns a mutation of runs on a device.
+func MutateRun(change func(*bench.Config)) func(any) {
+	return func(config any) {
+		if c, ok := config.(*bench.Config); ok {
+			change(c)
+		}
+	}
+}
+
+// WithFault returns the mutation that plants a fault.
+func WithFault(f bench.Fault) func(any) {
+	return MutateRun(func(c *bench.Config) { c.Fault = f })
 }
 
 // Mutated applies the mutation of the environment, if it has one. Experiments pass each

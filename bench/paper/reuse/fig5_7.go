@@ -17,13 +17,21 @@ func fig7() *paper.Experiment {
 		IDs: []string{"reuse-fig5.7"}, Title: "Put and get of buffers that are used again: latency with a fence",
 		Paper: "SPEC, section 5.5.1, Figure 5.7", PaperSize: "2 nodes, 10,000 operations of 128 bytes to 8 KB",
 		Measure: measureReuse7, Plot: plotReuse7,
+		Mutations: []paper.Mutation{
+			{What: "copying takes ten times as long", Mutate: tenfoldCopies(), Measure: decides7, Claims: []string{asTheCopy7}},
+			{What: "every message is copied", Mutate: alwaysCopied(), Measure: decides7, Claims: []string{fasterPut, asTheCopy7}},
+		},
 		Claims: []paper.Claim{
 			{
-				Text:  "put of 8 KB: faster",
-				Paper: "about 20 %", Judge: func(t *paper.Table) judge.Finding { return reuseGains(t, opPut, 8<<10, 18) },
+				Text:  fasterPut,
+				Paper: "about 20 %", Judge: func(t *paper.Table) judge.Finding { return reuseGains(t, opPut, 8<<10) },
 			},
 			{
-				Text:  "put: close to what the copy that is saved says",
+				Text:  "put of 8 KB: faster by as much as in the paper",
+				Paper: "about 20 %", Judge: func(t *paper.Table) judge.Finding { return reuseGainsAs(t, opPut, 8<<10, 20) },
+			},
+			{
+				Text:  asTheCopy7,
 				Paper: "very close", Judge: func(t *paper.Table) judge.Finding {
 					v, w := t.Only("gain (%)", "operation", opPut, "bytes", 8<<10), t.Only("theory (%)", "operation", opPut, "bytes", 8<<10)
 					return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w), judge.Near(v-w, 0, 1.5))
@@ -37,7 +45,11 @@ func fig7() *paper.Experiment {
 			},
 			{
 				Text:  "get of 8 KB: faster",
-				Paper: "about 17 %", Judge: func(t *paper.Table) judge.Finding { return reuseGains(t, opGet, 8<<10, 15) },
+				Paper: "about 17 %", Judge: func(t *paper.Table) judge.Finding { return reuseGains(t, opGet, 8<<10) },
+			},
+			{
+				Text:  "get of 8 KB: faster by as much as in the paper",
+				Paper: "about 17 %", Judge: func(t *paper.Table) judge.Finding { return reuseGainsAs(t, opGet, 8<<10, 17) },
 			},
 			{
 				Text:  "get: noticeably less than the copy that is saved says",
@@ -81,9 +93,15 @@ func reuseOps() []string {
 	return []string{opPut, opGet, opGetLate}
 }
 
-func reuseGains(t *paper.Table, op string, n int, least float64) judge.Finding {
+func reuseGains(t *paper.Table, op string, n int) judge.Finding {
 	v := t.Only("gain (%)", "operation", op, "bytes", n)
-	return judge.Of(fmt.Sprintf("%.1f %%", v), judge.AtLeast(v, least))
+	return judge.Of(fmt.Sprintf("%.1f %%", v), judge.AtLeast(v, 100*judge.Margin))
+}
+
+// reuseGainsAs requires the gain of the paper, within a quarter.
+func reuseGainsAs(t *paper.Table, op string, n int, published float64) judge.Finding {
+	v := t.Only("gain (%)", "operation", op, "bytes", n)
+	return judge.Of(fmt.Sprintf("%.1f %%", v), judge.Near(v, published, published/4))
 }
 
 // first is the size from which on there is a gain of 1 %.
@@ -100,12 +118,26 @@ func reuse7Columns() []string {
 	return []string{"operation", "bytes", "operations", "copied (µs)", "adaptive (µs)", "gain (%)", "theory (%)", "without a copy (%)"}
 }
 
+const (
+	fasterPut  = "put of 8 KB: faster"
+	asTheCopy7 = "put: close to what the copy that is saved says"
+)
+
 func measureReuse7(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return measureOps7(ctx, e, reuseOps(), reuseSizes(e))
+}
+
+// decides7 is what decides the claims about a put of 8 KB.
+func decides7(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return measureOps7(ctx, e, []string{opPut}, []int{8 << 10})
+}
+
+func measureOps7(ctx context.Context, e *paper.Env, ops []string, sizes []int) (*paper.Table, error) {
 	t := &paper.Table{Columns: reuse7Columns()}
 	times := e.Repeats(50, 1000, 10000)
 	var runs []reuseRun
-	for _, op := range reuseOps() {
-		for _, n := range reuseSizes(e) {
+	for _, op := range ops {
+		for _, n := range sizes {
 			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
 				runs = append(runs, reuseRun{
 					World: reusePair(), mode: mode, bytes: n, arena: 3 * reuseStep(n, false),
@@ -124,8 +156,8 @@ func measureReuse7(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, op := range reuseOps() {
-		for _, n := range reuseSizes(e) {
+	for _, op := range ops {
+		for _, n := range sizes {
 			before, after := s[0], s[1]
 			s = s[2:]
 			t.Add(op, n, times, before.time, after.time, gain(before, after), theory(n, before), after.direct)

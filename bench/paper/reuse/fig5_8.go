@@ -17,6 +17,12 @@ func fig8() *paper.Experiment {
 		Paper: "SPEC, section 5.5.1, Figure 5.8", PaperSize: "2 nodes, 1,000 buffers, buffer i used i times",
 		Thinned: "sizes between 1 KB and 4 KB",
 		Measure: measureReuse8, Plot: plotReuse8,
+		Mutations: []paper.Mutation{{
+			What: "every message is copied", Mutate: alwaysCopied(), Claims: []string{"put of 8 KB: faster, but less than from one buffer"},
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+				return measureSpectrum8(ctx, e, fewBuffers, []string{opPut}, []int{8 << 10})
+			},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "put of 8 KB: faster, but less than from one buffer",
@@ -41,11 +47,14 @@ func reuse8Columns() []string {
 }
 
 func measureReuse8(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return measureSpectrum8(ctx, e, spectrumBuffers(e), []string{opPut, opGet}, spectrumSizes(e))
+}
+
+func measureSpectrum8(ctx context.Context, e *paper.Env, count int, ops []string, sizes []int) (*paper.Table, error) {
 	t := &paper.Table{Columns: reuse8Columns()}
-	count := spectrumBuffers(e)
 	var runs []reuseRun
-	for _, op := range []string{opPut, opGet} {
-		for _, n := range spectrumSizes(e) {
+	for _, op := range ops {
+		for _, n := range sizes {
 			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
 				runs = append(runs, reuseRun{
 					World: reusePair(), mode: mode, bytes: n, arena: (count + 2) * reuseStep(n, false),
@@ -64,8 +73,8 @@ func measureReuse8(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, op := range []string{opPut, opGet} {
-		for _, n := range spectrumSizes(e) {
+	for _, op := range ops {
+		for _, n := range sizes {
 			before, after := s[0], s[1]
 			s = s[2:]
 			t.Add(op, n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct)

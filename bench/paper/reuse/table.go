@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"strings"
 
+	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/bench/paper/judge"
@@ -17,9 +18,13 @@ func adaptation() *paper.Experiment {
 		IDs: []string{"reuse-adaptation"}, Title: "The table of buffers stops growing when few of them are used again",
 		Paper: "SPEC, sections 5.3.4 and 5.5.2", PaperSize: "applications on 16 processes",
 		Measure: measureReuseTable, Plot: plotReuseTable,
+		Mutations: []paper.Mutation{{
+			What: "the table never stops growing", Mutate: paper.MutateRun(func(c *bench.Config) { c.Reuse.Endless = true }), Claims: []string{stopsGrowing},
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) { return measureTables(ctx, e, []int{0}) },
+		}},
 		Claims: []paper.Claim{
 			{
-				Text:  "below 20 % of buffers that are used often the table stops growing, where these are 20 % of it",
+				Text:  stopsGrowing,
 				Paper: "stops", Judge: func(t *paper.Table) judge.Finding {
 					return sizes(t, func(share, part float64) (judge.Check, bool) {
 						return judge.Below(part, max(10, 5*share+2)), share < 20
@@ -78,9 +83,15 @@ func sizes(t *paper.Table, is func(share, part float64) (judge.Check, bool)) jud
 	return judge.Of("percent of all buffers, by share used often: "+strings.Join(said, ", "), checks...)
 }
 
+const stopsGrowing = "below 20 % of buffers that are used often the table stops growing, where these are 20 % of it"
+
 func measureReuseTable(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return measureTables(ctx, e, []int{0, 5, 10, 15, 25, 50})
+}
+
+// measureTables measures both tables for shares of buffers that are used often.
+func measureTables(ctx context.Context, e *paper.Env, shares []int) (*paper.Table, error) {
 	t := &paper.Table{Columns: []string{"used often (%)", "table", "buffers", "in the table (%)", "entries per look-up", "copied (µs)", "with the table (µs)", "slower (%)", "without a copy (%)"}}
-	shares := []int{0, 5, 10, 15, 25, 50}
 	tables := []string{adaptiveTable, endlessTable}
 	var runs []reuseRun
 	for _, share := range shares {

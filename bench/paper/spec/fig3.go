@@ -19,6 +19,10 @@ func fig3() *paper.Experiment {
 		IDs: []string{"spec-fig3.13", "spec-fig3.14", "spec-fig3.15"}, Title: "Overlap and progress of eager messages and of rendezvous that senders begin",
 		Paper: "SPEC, section 3.6, Figures 3.13 to 3.15", PaperSize: "2 nodes, 1 byte to 1 MB, eager up to 8 KB and more",
 		Measure: measureSpec3, Plot: plotSpec3,
+		Mutations: []paper.Mutation{{
+			What: "RGET moves its bytes by puts", Mutate: paper.WithFault(bench.PutsGet), Measure: decides3,
+			Claims: []string{"sends by RGET overlap, and nearly all of the longest", "sends by RGET make progress by themselves"},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "Figure 3.13: latency beside computation is what equations 3.1 to 3.3 say",
@@ -99,14 +103,27 @@ func spec3Sizes(e *paper.Env) (overlap, progress []int) {
 	return []int{1, 64, 512, host.EagerMax, byRMA, 4 << 10, 16 << 10, 64 << 10, 256 << 10, 1 << 20}, []int{host.EagerMax, 256 << 10}
 }
 
+// A measured3 is one measure, of messages of some lengths.
+type measured3 struct {
+	measure, workload string
+	sizes             []int
+}
+
 func measureSpec3(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	overlap, progress := spec3Sizes(e)
+	return measureAll3(ctx, e, []measured3{{measureOverlap, measureOverlap, overlap}, {measureProgress, measureProgress, progress}, {measureFree, measureOverlap, overlap}, {measureProgressFree, measureProgress, progress}})
+}
+
+// decides3 is what decides the claims about sends by RGET.
+func decides3(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	long := []int{longFrom}
+	return measureAll3(ctx, e, []measured3{{measureOverlap, measureOverlap, long}, {measureProgress, measureProgress, long}})
+}
+
+func measureAll3(ctx context.Context, e *paper.Env, list []measured3) (*paper.Table, error) {
 	t := &paper.Table{Columns: spec3Columns()}
 	w := e.Use(paper.World{Nodes: 2, Procs: 1})
-	overlap, progress := spec3Sizes(e)
-	for _, x := range []struct {
-		measure, workload string
-		sizes             []int
-	}{{measureOverlap, measureOverlap, overlap}, {measureProgress, measureProgress, progress}, {measureFree, measureOverlap, overlap}, {measureProgressFree, measureProgress, progress}} {
+	for _, x := range list {
 		c := e.BaseConfig(w, x.workload)
 		c.Sizes = x.sizes
 		if x.measure != x.workload {

@@ -17,6 +17,19 @@ func fig4() *paper.Experiment {
 		IDs: []string{"spec-fig4.13"}, Title: "Speculative rendezvous: overlap and progress, whoever comes first",
 		Paper: "SPEC, section 4.4.1, Figure 4.13", PaperSize: "2 nodes, 128 KB to 1 MB",
 		Measure: measureSpec4, Plot: plotSpec4,
+		Mutations: []paper.Mutation{{
+			What: "receivers send no RTR", Mutate: paper.WithFault(bench.NoRTRs),
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+				return measureShares(ctx, e, []int{16 << 10}, measureOverlap)
+			},
+			Claims: []string{"receive overlap, early sender", "receive overlap, early receiver"},
+		}, {
+			What: "receivers send no RTR, progress", Mutate: paper.WithFault(bench.NoRTRs),
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+				return measureShares(ctx, e, []int{16 << 10}, measureProgress)
+			},
+			Claims: []string{"a receiver makes complete progress, in both cases"},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "receive overlap, early sender: little by the rendezvous of before",
@@ -73,11 +86,16 @@ const (
 )
 
 func measureSpec4(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return measureShares(ctx, e, specSizes(e), measureOverlap, measureProgress)
+}
+
+// measureShares measures messages of some lengths.
+func measureShares(ctx context.Context, e *paper.Env, sizes []int, measures ...string) (*paper.Table, error) {
 	t := &paper.Table{Columns: specColumns()}
 	w := e.Use(paper.World{Nodes: 2, Procs: 1})
-	for _, workload := range []string{measureOverlap, measureProgress} {
+	for _, workload := range measures {
 		c := e.BaseConfig(w, workload)
-		c.Sizes, c.AlwaysSpeculate = specSizes(e), true
+		c.Sizes, c.AlwaysSpeculate = sizes, true
 		if e.Scale == paper.Small {
 			c.Iterations = 5
 		}

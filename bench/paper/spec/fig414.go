@@ -18,6 +18,10 @@ func fig414() *paper.Experiment {
 		IDs: []string{"spec-fig4.14"}, Title: "Speculative rendezvous: how far one long message comes while a side computes",
 		Paper: "SPEC, section 4.4.1, Figure 4.14", PaperSize: "2 nodes, 1 MB",
 		Measure: measureSpec414, Plot: plotSpec414,
+		Mutations: []paper.Mutation{{
+			What: "receivers send no RTR", Mutate: paper.WithFault(bench.NoRTRs),
+			Claims: []string{"receiver: the message comes during the delay, whoever comes first", "sender that comes last: the receiver knows after the delay"},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "receiver, rendezvous of before: the message is moved after the delay, whoever comes first",

@@ -18,6 +18,14 @@ func fig417() *paper.Experiment {
 		Paper: "SPEC, section 4.4.2, Figures 4.17 and 4.18", PaperSize: "4 nodes, classes A and B, five runs",
 		Freedom: "how long ranks compute between messages",
 		Measure: measureSpec417, Plot: plotSpec417,
+		Mutations: []paper.Mutation{{
+			What: "receivers send no RTR", Mutate: paper.WithFault(bench.NoRTRs),
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+				all := settings(e)
+				return runApplications(ctx, e, named("bt"), []setting{all[0], all[2]})
+			},
+			Claims: []string{"BT uses its RTRs"},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "BT waits less",
@@ -80,6 +88,11 @@ func applications() []application {
 	return []application{
 		{"cg.A", "cg", 2048, 40}, {"cg.B", "cg", 128 << 10, 40}, {"bt", "bt", 128 << 10, 40}, {"lu", "lu", 128 << 10, 20}, {"radix", "radix", 128 << 10, 4},
 	}
+}
+
+// named returns the applications with these names.
+func named(names ...string) []application {
+	return slices.DeleteFunc(applications(), func(a application) bool { return !slices.Contains(names, a.name) })
 }
 
 // A setting is what ranks compute at a time, how much longer that takes now and then, and how many

@@ -110,14 +110,14 @@ func goodSpec419(e *paper.Env) *paper.Table {
 	for _, speculate := range speculates() {
 		more := map[string]float64{speculateAlways: 2}[speculate]
 		for _, n := range eager {
-			t.Add(ofLatency, bench.Eager, n, speculate, 1., more/4)
+			t.Add(ofLatency, bench.Eager, n, speculate, 1., more/4, 0)
 		}
 		for _, n := range long {
-			t.Add(ofLatency, ofLong, n, speculate, 100+more, more)
+			t.Add(ofLatency, ofLong, n, speculate, 100+more, more, 20)
 		}
 	}
 	for _, a := range applications() {
-		t.Add(ofData, a.name, a.bytes, speculateAlways, 0.03, 0.03)
+		t.Add(ofData, a.name, a.bytes, speculateAlways, 0.03, 0.03, 20)
 	}
 	return t
 }
