@@ -72,6 +72,13 @@ type System interface {
 // A WatchID identifies a watched range of DMA memory.
 type WatchID int
 
+// A SizedDevice is a Device whose caller chooses the width of an access, 4 or 8 bytes.
+type SizedDevice interface {
+	Device
+	Read(off uint32, bytes int) (uint64, error)
+	Write(off uint32, bytes int, v uint64) error
+}
+
 // Timed is a System whose caller controls the clock. A posted write carries the first cycle at
 // which it may reach the NIC's bus. Writes of one node and port are performed in order of (cycle,
 // order of the calls).

@@ -10,10 +10,10 @@
 //   - The end of a failing test is repeated from a checkpoint, with waveforms of the cycles before
 //     the failure. On devices without checkpoints the whole test is repeated. The report has the
 //     command that reproduces the failure.
-//   - A failing test is also run beside a reference that is exact to the cycle (for rtl: the model).
-//     The report names the first difference, with waves around it (package lockstep). Failures with
-//     one signature form a group; for the first of each, the smallest workload with the same failure
-//     is searched.
+//   - A failing test is also run beside a reference that is exact to the cycle (for rtl: the
+//     model). The report names the first difference, with waves around it (package lockstep).
+//     Failures with one signature form a group; for the first of each, the smallest workload with
+//     the same failure is searched.
 //   - The machines that tests open are built before the first test, in the order in which they are
 //     needed. A machine that cannot be built ends the regression, and so does a log that cannot be
 //     written.

@@ -150,18 +150,21 @@ func serveDevice(ctx context.Context, device string, nodes, memory int, c broker
 // freeRunning makes a simulated device free-running unless its URI sets its clock.
 func freeRunning(device string) string {
 	scheme, query, keys := strings.Cut(device, "?")
-	switch scheme {
-	case "rtl:", "model:", "ideal:":
+	add := "clock=wall"
+	switch {
+	case scheme == "rtl:", scheme == "model:", scheme == "ideal:":
+	case strings.HasPrefix(scheme, "design:"):
+		add += "&inside=1" // only then can its memory be lent
 	default:
 		return device
 	}
 	switch {
 	case !keys:
-		return device + "?clock=wall"
+		return device + "?" + add
 	case strings.Contains("&"+query, "&clock="):
 		return device
 	}
-	return device + "&clock=wall"
+	return device + "&" + add
 }
 
 // newPart is the verb that the programs execute.

@@ -34,6 +34,8 @@ type vmFlags struct {
 	device, driver string
 	memory, nodes  int
 	console, times bool
+	kernel         string
+	modules, files []string
 }
 
 func newVM() *cobra.Command {
@@ -50,11 +52,15 @@ Inside the guest, the default of --device is the NIC in the slot
 The NIC accesses the guest's memory by DMA and interrupts it by MSI-X or INTA. The boot
 image is made of Debian packages at the first start (scripts/vm-image) and cached.
 
+With a device design:FILE, the guest finds the PCI function of its key pci, and --module
+inserts its driver.
+
 ` + exitText,
 		Example: `  nicloop vm --device model: -- nicloop device selftest
   nicloop vm --device rtl: -- nicloop regress 'board/*'
   nicloop vm --device model: -- nicloop device scan
   nicloop vm --device model: --nodes 2 -- nicloop device peek NODE_ID
+  nicloop vm --device design:my.yaml --module my.ko -- sh -c 'ip link; dmesg | tail'
   nicloop vm --console -- sh -c 'dmesg | tail; cat /proc/interrupts'`,
 		Args: checked(cobra.MinimumNArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args) },
@@ -65,6 +71,10 @@ image is made of Debian packages at the first start (scripts/vm-image) and cache
 	fs.StringVar(&f.driver, "driver", "none", "driver of the device in the guest: none (BARs as files, memory in huge pages), uio_pci_generic (also INTA), vfio-pci (IOMMU, MSI-X)")
 	fs.IntVar(&f.nodes, "nodes", 1, "nodes of the system; each runs the command in a guest of its own")
 	mebibytesVar(fs, &f.memory, "memory", vm.DefaultMemory>>20, "memory of each guest; a number without a unit counts MiB")
+	fs.StringVar(&f.kernel, "kernel", "", "kernel to boot instead of Debian's")
+	fs.StringArrayVar(&f.modules, "module", nil, "kernel module to insert before the command runs; may be given several times")
+	fs.StringArrayVar(&f.files, "file", nil, "file to put into /files of the guest; may be given several times")
+	cmd.AddCommand(newVMBuildModule())
 	fs.BoolVar(&f.console, "console", false, "print kernel messages on standard error")
 	fs.BoolVar(&f.times, "times", false, "print times on standard error")
 	return cmd
@@ -90,7 +100,17 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	if err := provideImage(cmd.Context(), bar.describe); err != nil {
 		return err
 	}
-	sys, err := registry.Open(cmd.Context(), freeRunning(f.device), drivers.Options{Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: vm.Needs, Progress: bar.describe})
+	function, err := vmFunction(f.device)
+	if err != nil {
+		return err
+	}
+	needs := vm.Needs
+	if function != nil {
+		needs = vm.DesignNeeds
+	}
+	sys, err := registry.Open(cmd.Context(), freeRunning(f.device), drivers.Options{
+		Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: needs, Progress: bar.describe,
+	})
 	if err != nil {
 		return err
 	}
@@ -99,7 +119,7 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	var all sync.WaitGroup
 	errs := make([]error, f.nodes)
 	for n := range f.nodes {
-		c := vm.Config{System: sys, Node: n, Memory: f.memory << 20, IOMMU: f.driver == "vfio-pci", Driver: driver.bound,
+		c := vm.Config{Function: function, Kernel: f.kernel, Modules: f.modules, Files: f.files, System: sys, Node: n, Memory: f.memory << 20, IOMMU: f.driver == "vfio-pci", Driver: driver.bound,
 			Env: []string{deviceVariable + "=" + driver.uri}, Command: command, Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
 		if f.nodes > 1 {
 			c.Stdout, c.Stderr = &linesOf{to: c.Stdout, node: n}, &linesOf{to: c.Stderr, node: n}

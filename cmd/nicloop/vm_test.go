@@ -6,6 +6,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/cosim/vm"
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/stretchr/testify/require"
 )
 
@@ -46,4 +47,34 @@ func TestLinesOfGuests(t *testing.T) {
 	require.NotErrorIs(t, worst([]error{coded{9, errFailed}, died}), errFailed, "else nobody would hear of it")
 	require.Equal(t, 9, exitCode(worst([]error{nil, coded{9, errFailed}})))
 	require.NoError(t, worst([]error{nil, nil}))
+}
+
+// A design is a PCI function with the IDs and registers of its description.
+func TestVMDesign(t *testing.T) {
+	if testing.Short() {
+		t.Skip("boots a virtual machine, and builds a simulator")
+	}
+	dir, err := vm.ImageDir()
+	require.NoError(t, err)
+	if _, missing := exec.LookPath(vm.QEMU); missing != nil || vm.CheckImage(dir) != nil {
+		t.Skip("no QEMU or no image here: scripts/setup-debian.sh --vm")
+	}
+	const script = `cd /sys/bus/pci/devices/` + vm.Slot + `; cat device class; echo 1 >enable
+a=$(head -n 1 resource); a=${a%% *}; devmem $a 32; devmem $((a+4)) 32 2; devmem $((a+4)) 32; ls /files`
+	var out, said bytes.Buffer
+	code := run(t.Context(), []string{
+		"vm", "--device", "design:../../rtl/examples/dma/dma.yaml", "--file", "vm_test.go", "--", "sh", "-c", script,
+	}, nil, &out, &said)
+	require.Zero(t, code, said.String())
+	require.Equal(t, "0xd3a0\n0x088000\n0x444D4131\n0x00000002\nvm_test.go\n", out.String())
+}
+
+// A description without the key pci is reported before anything is built.
+func TestVMDesignWithoutPCI(t *testing.T) {
+	var said bytes.Buffer
+	args := []string{"vm", "--device", "design:../../cosim/harness/testdata/prober.yaml", "--", "true"}
+	_, err := vmFunction(args[2])
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	require.ErrorContains(t, err, "has no key pci")
+	require.Equal(t, exitUsage, run(t.Context(), []string{"vm", "build-module"}, nil, &said, &said))
 }

@@ -39,6 +39,7 @@ type Description struct {
 	Tie        map[string]string `yaml:"tie,omitempty"`  // input: value
 	Open       []string          `yaml:"open,omitempty"` // outputs that stay unconnected
 	Idle       string            `yaml:"idle,omitempty"` // never, or an output that is high at rest
+	PCI        PCI               `yaml:"pci,omitempty"`
 
 	file   string
 	clocks []clock
@@ -145,6 +146,9 @@ func (d *Description) validate() error {
 	}
 	if n := d.Network.Latency; n < 0 || n > MaxLatency {
 		return fmt.Errorf("network: latency: %d: expected 0 to %d cycles", n, MaxLatency)
+	}
+	if err := d.PCI.validate(); err != nil {
+		return err
 	}
 	return d.readClocks()
 }

@@ -2,6 +2,7 @@ package freerun
 
 import (
 	"context"
+	"fmt"
 	"slices"
 	"sync"
 
@@ -155,6 +156,47 @@ func (d *device) WriteReg(off uint32, v uint64) error {
 	}
 	d.a.wake()
 	return d.under.WriteReg(off, v)
+}
+
+// Read is drivers.SizedDevice's.
+func (d *device) Read(off uint32, bytes int) (uint64, error) {
+	sized, err := d.sized()
+	if err != nil {
+		return 0, err
+	}
+	d.a.mu.Lock()
+	defer d.a.mu.Unlock()
+	if d.a.err != nil {
+		return 0, d.a.err
+	}
+	if !d.a.isIdle {
+		d.a.wake()
+	}
+	v, err := sized.Read(off, bytes)
+	return v, d.a.reportFaults(err)
+}
+
+// Write is drivers.SizedDevice's.
+func (d *device) Write(off uint32, bytes int, v uint64) error {
+	sized, err := d.sized()
+	if err != nil {
+		return err
+	}
+	d.a.mu.Lock()
+	defer d.a.mu.Unlock()
+	if d.a.err != nil {
+		return d.a.err
+	}
+	d.a.wake()
+	return sized.Write(off, bytes, v)
+}
+
+func (d *device) sized() (drivers.SizedDevice, error) {
+	sized, ok := d.under.(drivers.SizedDevice)
+	if !ok {
+		return nil, fmt.Errorf("%w: the registers of %s have one width", drivers.ErrNotSupported, d.a.info.Backend)
+	}
+	return sized, nil
 }
 
 func (d *device) WritePIO(off uint32, line []byte) error {

@@ -7,10 +7,31 @@ import (
 	"github.com/nicloop/nicloop/drivers/scan"
 )
 
-const (
-	configBytes = 256
-	vectors     = 1 + regs.VPIDs // as nic_pcie has: 0 for errors and stalls, v + 1 for process v
-)
+const configBytes = 256
+
+// A Function describes the PCI function that the guest finds. MSI-X has a BAR of its own.
+type Function struct {
+	Vendor, Device uint16
+	Class          uint32 // base class, subclass and interface
+	Revision       uint8
+	Registers      uint32 // bytes of BAR 0, a power of two from 4096
+	Windows        uint32 // bytes of BAR 2, which is prefetchable; 0: there is none
+	Vectors        int    // of MSI-X, 1 to 64
+	// Design describes hardware that is not this project's NIC; nil: the NIC.
+	Design *Design
+}
+
+// nicFunction is this project's NIC, as nic_pcie has it: vector 0 for errors and stalls, v + 1 for
+// process v.
+func nicFunction() Function {
+	id := scan.IDs[0]
+	return Function{Vendor: id.Vendor, Device: id.Device, Class: 0x028000, Revision: 1, Registers: 1 << 20, Windows: 1 << 29, Vectors: 1 + regs.VPIDs}
+}
+
+// bars are the sizes of the function's BARs.
+func (f *Function) bars() [6]uint32 {
+	return [6]uint32{registerBAR: f.Registers, windowBAR: f.Windows, msixBAR: 1 << 12}
+}
 
 // Where things stand in the configuration space.
 const (
@@ -40,35 +61,35 @@ const (
 	msixBAR     = 4
 )
 
-var barSizes = [6]uint32{registerBAR: 1 << 20, windowBAR: 1 << 29, msixBAR: 1 << 12}
-
 // A configSpace is the 256 bytes that say what a device is, and which of their bits can be written.
 type configSpace struct {
 	bytes, writable [configBytes]byte
+	function        Function
 }
 
-func newConfigSpace() *configSpace {
-	c := &configSpace{}
-	id := scan.IDs[0]
-	c.set16(0x00, id.Vendor, 0)
-	c.set16(0x02, id.Device, 0)
+func newConfigSpace(f Function) *configSpace {
+	c := &configSpace{function: f}
+	c.set16(0x00, f.Vendor, 0)
+	c.set16(0x02, f.Device, 0)
 	c.set16(atCommand, 0, memorySpace|busMaster|1<<6|1<<8|noINTx)
 	c.set16(atStatus, 1<<4, 0) // there are capabilities
-	c.set32(0x08, 0x02800001, 0)
-	for i, n := range barSizes {
+	c.set32(0x08, f.Class<<8|uint32(f.Revision), 0)
+	for i, n := range f.bars() {
 		if n > 0 {
 			c.set32(atBARs+4*i, 0, ^(n - 1))
 		}
 	}
-	c.bytes[atBARs+4*windowBAR] = 1 << 3 // prefetchable: stores to windows may be combined
-	c.set16(0x2c, id.Vendor, 0)
-	c.set16(0x2e, id.Device, 0)
+	if f.Windows != 0 {
+		c.bytes[atBARs+4*windowBAR] = 1 << 3 // prefetchable: stores to windows may be combined
+	}
+	c.set16(0x2c, f.Vendor, 0)
+	c.set16(0x2e, f.Device, 0)
 	c.bytes[0x34] = atMSIX
 	c.writable[0x3c] = 0xff
 	c.bytes[0x3d] = 1 // INTA
 
 	c.set16(atMSIX, 0x11|atPCIe<<8, 0)
-	c.set16(atMSIX+2, vectors-1, msixEnable|msixMask)
+	c.set16(atMSIX+2, uint16(f.Vectors-1), msixEnable|msixMask)
 	c.set32(atMSIX+4, msixBAR, 0)
 	c.set32(atMSIX+8, pendingAt|msixBAR, 0)
 
@@ -112,11 +133,11 @@ func (c *configSpace) has(at int, bit uint16) bool {
 }
 
 // clear is what a reset does: nothing is on, and no BAR has an address.
-func (c *configSpace) clear() { *c = *newConfigSpace() }
+func (c *configSpace) clear() { *c = *newConfigSpace(c.function) }
 
 // bar finds the BAR that an absolute address lies in.
 func (c *configSpace) bar(address uint64) (bar int, off uint32, ok bool) {
-	for i, n := range barSizes {
+	for i, n := range c.function.bars() {
 		base := binary.LittleEndian.Uint32(c.bytes[atBARs+4*i:]) &^ 0xf
 		if n > 0 && base != 0 && address >= uint64(base) && address < uint64(base)+uint64(n) {
 			return i, uint32(address - uint64(base)), true

@@ -11,7 +11,7 @@ import (
 
 // A host sizes BARs by writing ones, and finds capabilities by their chain.
 func TestConfigSpace(t *testing.T) {
-	c := newConfigSpace()
+	c := newConfigSpace(nicFunction())
 	require.EqualValues(t, 0x4e4c1234, c.read(0, 4))
 	for i, want := range []uint64{0xfff00000, 0, 0xe0000008, 0, 0xfffff000, 0} {
 		at := uint64(atBARs + 4*i)
@@ -45,8 +45,23 @@ func TestConfigSpace(t *testing.T) {
 	require.True(t, c.write(atDevCtl+1, 1, 0x80))
 }
 
+// A function without windows has two BARs, and the number of vectors that it asks for.
+func TestOtherFunction(t *testing.T) {
+	c := newConfigSpace(Function{Vendor: 0x1234, Device: 0xd3a0, Class: 0x020000, Registers: 1 << 16, Vectors: 3})
+	require.EqualValues(t, 0xd3a01234, c.read(0, 4))
+	require.EqualValues(t, 0x02000000, c.read(8, 4))
+	for i, want := range []uint64{0xffff0000, 0, 0, 0, 0xfffff000, 0} {
+		at := uint64(atBARs + 4*i)
+		c.write(at, 4, 0xffffffff)
+		require.Equal(t, want, c.read(at, 4), "BAR %d", i)
+	}
+	require.EqualValues(t, 2, c.read(atMSIX+2, 2)&0x7ff)
+	c.clear()
+	require.EqualValues(t, 0xd3a01234, c.read(0, 4))
+}
+
 func TestMSIXTable(t *testing.T) {
-	m := newMSIXTable()
+	m := newMSIXTable(nicFunction().Vectors)
 	_, _, ok := m.message(0)
 	require.False(t, ok, "masked")
 	m.write(0, 4, 0xfee00000)

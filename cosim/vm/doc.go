@@ -18,6 +18,9 @@
 //   - No process, file or name of a file is left: sockets and the second disk have no names, and
 //     QEMU ends with this program.
 //
+// [Config].Function describes the function of another design: IDs, BAR 0, vectors, the widths of
+// its accesses, and what a reset writes. Its interrupts are read from registers of the simulation.
+//
 // # What the caller must do
 //
 //   - Open the system with clock=wall and [Config].Memory bytes per node, and use that node for
@@ -43,6 +46,7 @@
 // # What it does not do
 //
 // Faults of the IOMMU are not reported to the guest. What the guest unmaps stays reachable until
-// software next writes to the device. Registers of 32 bits at a time, PCIe errors and hot-plug are
-// not there; for TLPs see rtl:?bus=pcie.
+// software next writes to the device. PCIe errors and hot-plug are not there; for TLPs see
+// rtl:?bus=pcie. Which register of a design clears an interrupt is not known, so every register
+// write while one is asserted may send its message again.
 package vm

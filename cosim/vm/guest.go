@@ -56,15 +56,21 @@ func CheckImage(dir string) error {
 }
 
 // disk writes what the guest's first file system has beside the image: the program, what it is
-// linked with, and the task.
-func disk(w io.Writer, program, task string) error {
-	files, err := linked(program)
+// linked with, the modules and files of the user, and the task.
+func (c *Config) disk(w io.Writer, task string) error {
+	files, err := linked(c.Program)
 	if err != nil {
 		return err
 	}
+	for _, name := range c.Modules {
+		files = append(files, linkedFile{name, moduleAt(name)})
+	}
+	for _, name := range c.Files {
+		files = append(files, linkedFile{name, "files/" + filepath.Base(name)})
+	}
 	a := &archive{w: w}
 	made := map[string]bool{}
-	for _, f := range append(files, linkedFile{program, programAt}) {
+	for _, f := range append(files, linkedFile{c.Program, programAt}) {
 		for _, dir := range parents(f.at) {
 			if !made[dir] {
 				made[dir] = true
@@ -73,13 +79,16 @@ func disk(w io.Writer, program, task string) error {
 		}
 		text, err := os.ReadFile(f.from)
 		if err != nil {
-			return err
+			return fmt.Errorf("%w: a file for the guest: %w", drivers.ErrConfig, err)
 		}
 		a.file(f.at, executable, text)
 	}
 	a.file("task", executable, []byte(task))
 	return a.close()
 }
+
+// moduleAt is where the guest finds a module of the user.
+func moduleAt(name string) string { return "usermodules/" + filepath.Base(name) }
 
 // parents are the folders that a path needs, outermost first.
 func parents(name string) (list []string) {
@@ -132,6 +141,9 @@ func (c *Config) task(m mark) string {
 		fmt.Fprintf(&b, "export %s\n", quoted(e))
 	}
 	fmt.Fprintf(&b, "printf '\\0@@%s begin 0\\n'\n", m)
+	for _, name := range c.Modules {
+		fmt.Fprintf(&b, "insmod /%s || { dmesg | tail -n 5 >&2; false; } && ", quoted(moduleAt(name)))
+	}
 	for i, word := range c.Command {
 		if i == 0 && word == "nicloop" {
 			word = "/" + programAt

@@ -113,7 +113,7 @@ func FuzzMessage(f *testing.F) {
 		if err != nil {
 			return
 		}
-		s := &server{space: newConfigSpace(), table: newMSIXTable()}
+		s := &server{space: newConfigSpace(nicFunction()), table: newMSIXTable(nicFunction().Vectors)}
 		switch r.command {
 		case configRead, configWrite:
 			s.space.write(r.address, r.bytes, r.value)

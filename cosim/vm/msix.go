@@ -7,11 +7,12 @@ const pendingAt = 0x800
 
 // An msixTable is where messages go, and which wait. It is as pcie_msix has it.
 type msixTable struct {
-	entries [vectors * 16]byte
+	entries []byte // 16 of each vector
 	pending uint64
 }
 
-func newMSIXTable() (t msixTable) {
+func newMSIXTable(vectors int) (t msixTable) {
+	t.entries = make([]byte, 16*vectors)
 	for v := range vectors {
 		t.entries[16*v+12] = 1 // masked
 	}

@@ -9,7 +9,6 @@ import (
 	"net"
 	"os"
 	"os/exec"
-	"path/filepath"
 	"runtime"
 	"sync"
 	"syscall"
@@ -100,7 +99,7 @@ func (c *Config) arguments() []string {
 		"-accel", "tcg", "-machine", "q35,memory-backend=ram0", "-m", memory,
 		"-object", "memory-backend-memfd,id=ram0,share=on,size="+memory,
 		"-nodefaults", "-no-user-config", "-display", "none", "-no-reboot",
-		"-kernel", filepath.Join(c.Image, "vmlinuz"), "-initrd", fmt.Sprintf("/proc/self/fd/%d", fd(wires)),
+		"-kernel", c.Kernel, "-initrd", fmt.Sprintf("/proc/self/fd/%d", fd(wires)),
 		"-append", line,
 		"-device", fmt.Sprintf("x-pci-proxy-dev,id=nic0,fd=%d,addr=02.0", fd(proxyWire)),
 		"-chardev", fmt.Sprintf("socket,id=qtest0,fd=%d", fd(qtestWire)), "-object", "qtest,id=qtest1,chardev=qtest0",
@@ -197,8 +196,14 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	if c.IOMMU {
 		mem.chip = chip
 	}
-	s := &server{sys: c.System, dev: c.System.Device(c.Node), node: c.Node, conn: g.wires[proxyWire].ours, chip: chip, mem: mem, log: c.Log,
-		space: newConfigSpace(), table: newMSIXTable(), acked: make(chan struct{}, 1)}
+	function := *c.Function
+	hw, err := function.hardwareOf(c.System.Device(c.Node), c.Log)
+	if err != nil {
+		return res, err
+	}
+	s := &server{sys: c.System, dev: c.System.Device(c.Node), hw: hw, node: c.Node,
+		conn: g.wires[proxyWire].ours, chip: chip, mem: mem, log: c.Log,
+		space: newConfigSpace(function), table: newMSIXTable(function.Vectors), acked: make(chan struct{}, 1)}
 	s.first = func() { res.FirstRegister = time.Since(began) }
 
 	inner, cancel := context.WithCancel(ctx)

@@ -13,7 +13,6 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/logs"
-	"github.com/nicloop/nicloop/drivers/process"
 	"github.com/sirupsen/logrus"
 )
 
@@ -29,6 +28,12 @@ type Config struct {
 	IOMMU  bool     // the guest has one, so vfio-pci may have the device
 	Driver string   // who gets the device; "": nobody
 	Env    []string // NAME=VALUE, in the guest
+	// Function is what the guest finds in the slot; nil: this project's NIC.
+	Function *Function
+	// Kernel is the kernel that is booted; "": the one of the image. Modules are inserted in their
+	// order before the command runs. Files are put into the folder /files of the guest.
+	Kernel         string
+	Modules, Files []string
 	// Program is the guest's nicloop; "": this program. Command is what runs; its first word may be
 	// nicloop.
 	Program string
@@ -46,7 +51,10 @@ type Config struct {
 const DefaultMemory = 512 << 20
 
 // Needs is what the device must be able to do.
-const Needs = drivers.CanPIO | drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanFreeRun | drivers.CanLend
+const Needs = drivers.CanPIO | DesignNeeds
+
+// DesignNeeds is what a design must be able to do: it has no send windows.
+const DesignNeeds = drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanFreeRun | drivers.CanLend
 
 // A Result is how the command ended.
 type Result struct {
@@ -104,7 +112,11 @@ func Run(ctx context.Context, c Config) (Result, error) {
 			return res, err
 		}
 		logs.Layer(c.Log, "vm").WithError(err).Debug("booting again")
-		if _, err := process.ResetNIC(c.System.Device(c.Node), false); err != nil {
+		hw, err := c.Function.hardwareOf(c.System.Device(c.Node), c.Log)
+		if err == nil {
+			err = hw.reset()
+		}
+		if err != nil {
 			return res, err
 		}
 	}
@@ -124,7 +136,15 @@ func (c *Config) fill() error {
 	case len(c.System.Device(c.Node).Memory()) < c.Memory || c.System.Device(c.Node).Segments() != nil:
 		return fmt.Errorf("%w: expected a device whose memory is the guest's: %d bytes from address 0 on", drivers.ErrConfig, c.Memory)
 	}
-	if err := drivers.Require(c.System, Needs); err != nil {
+	if c.Function == nil {
+		f := nicFunction()
+		c.Function = &f
+	}
+	needs := Needs
+	if c.Function.Design != nil {
+		needs = DesignNeeds
+	}
+	if err := drivers.Require(c.System, needs); err != nil {
 		return err
 	}
 	if c.Tries == 0 {
@@ -149,6 +169,9 @@ func (c *Config) fill() error {
 	if c.QEMU, err = findQEMU(c.QEMU); err != nil {
 		return err
 	}
+	if c.Kernel == "" {
+		c.Kernel = filepath.Join(c.Image, "vmlinuz")
+	}
 	return CheckImage(c.Image)
 }
 
@@ -164,7 +187,7 @@ func (c *Config) initrd(m mark) (*os.File, error) {
 	}
 	pad := make([]byte, -len(base)&3)
 	if _, err = f.Write(append(base, pad...)); err == nil {
-		err = disk(f, c.Program, c.task(m))
+		err = c.disk(f, c.task(m))
 	}
 	if err != nil {
 		f.Close()

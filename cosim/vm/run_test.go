@@ -141,7 +141,7 @@ func TestGuest(t *testing.T) {
 			require.NoError(t, err)
 			require.GreaterOrEqual(t, came, 34, "one for each cause")
 			if x.driver == "vfio-pci" {
-				require.Equal(t, vectors, used)
+				require.Equal(t, nicFunction().Vectors, used)
 			}
 			require.Equal(t, files, openFiles(t), "files left open")
 		})

@@ -4,25 +4,22 @@ import (
 	"context"
 	"encoding/binary"
 	"errors"
-	"fmt"
 	"io"
 	"net"
 	"sync"
 	"syscall"
 	"time"
 
-	"github.com/nicloop/nicloop/drivers/logs"
 	"github.com/sirupsen/logrus"
 
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/drivers/process"
-	"github.com/nicloop/nicloop/drivers/regs"
 )
 
 // A server is the other end of QEMU's proxy: one NIC as a PCI device.
 type server struct {
 	sys  drivers.System
 	dev  drivers.Device
+	hw   hardware
 	node int
 	conn *net.UnixConn
 	chip *qtest
@@ -109,7 +106,7 @@ func (s *server) configWrite(r request) error {
 	if reset {
 		s.mu.Lock()
 		s.space.set16(atCommand, 0, memorySpace|busMaster|1<<6|1<<8|noINTx)
-		s.space.set16(atMSIX+2, vectors-1, msixEnable|msixMask)
+		s.space.set16(atMSIX+2, uint16(s.space.function.Vectors-1), msixEnable|msixMask)
 		s.mu.Unlock()
 		err = errors.Join(err, s.mem.reach(false), s.reset())
 	}
@@ -118,9 +115,9 @@ func (s *server) configWrite(r request) error {
 
 // reset is that of the function: software's settings are gone.
 func (s *server) reset() error {
-	_, err := process.ResetNIC(s.dev, false)
+	err := s.hw.reset()
 	s.mu.Lock()
-	s.table = newMSIXTable()
+	s.table = newMSIXTable(s.space.function.Vectors)
 	s.mu.Unlock()
 	s.wake()
 	return err
@@ -130,29 +127,31 @@ func (s *server) barRead(r request) (uint64, error) {
 	s.mu.Lock()
 	bar, off, ok := s.space.bar(r.address)
 	on := s.space.has(atCommand, memorySpace)
-	table := s.table
+	var ofTable uint64
+	if bar == msixBAR {
+		ofTable = s.table.read(off, r.bytes)
+	}
 	s.mu.Unlock()
 	switch {
 	case !ok || !on || int(off)%r.bytes != 0:
 	case bar == msixBAR:
-		return table.read(off, r.bytes), nil
+		return ofTable, nil
 	case bar == registerBAR:
 		if s.first != nil {
 			s.first()
 			s.first = nil
 		}
-		v, err := s.dev.ReadReg(off &^ 7)
+		v, err := s.hw.read(off, r.bytes)
 		var bus *drivers.BusError
 		if errors.As(err, &bus) {
 			break // a read that is refused is all ones
 		}
-		return v >> (8 * (off & 7)), err
+		return v, err
 	}
 	return ^uint64(0), nil
 }
 
-// barWrite posts. What is no whole quadword is dropped, but for the table of messages: the NIC's
-// registers are written whole.
+// barWrite posts a write to registers, or to the table of messages.
 func (s *server) barWrite(r request) error {
 	s.mu.Lock()
 	bar, off, ok := s.space.bar(r.address)
@@ -165,8 +164,8 @@ func (s *server) barWrite(r request) error {
 	if !ok || !on || bar == msixBAR {
 		return nil
 	}
-	if r.bytes != 8 || off%8 != 0 {
-		logs.Layer(s.log, "vm").WithFields(logrus.Fields{"bar": bar, "offset": off, "bytes": r.bytes}).Debug("a write that is no quadword is dropped")
+	if bar == windowBAR && (r.bytes != 8 || off%8 != 0) {
+		logDropped(s.log, off, r.bytes)
 		return nil
 	}
 	if err := s.mem.follow(); err != nil {
@@ -177,17 +176,17 @@ func (s *server) barWrite(r request) error {
 		binary.LittleEndian.PutUint64(b[:], r.value)
 		return s.sys.(drivers.Lender).Post(s.node, off, b[:])
 	}
-	if err := s.dev.WriteReg(off, r.value); err != nil {
+	if err := s.hw.write(off, r.bytes, r.value); err != nil {
 		return err
 	}
-	if off == regs.IRQStatus || off == regs.IRQMask {
+	if s.hw.acknowledges(off) {
 		s.wake()
 	}
 	return nil
 }
 
-// pollInterval is how often the causes are read while one is set: the NIC has one line for all, so
-// the cause of another vector does not show in it.
+// pollInterval is how often the causes are read while one is asserted: the simulation has one line
+// for all of them, which does not show that of another vector.
 const pollInterval = time.Millisecond
 
 // interrupts waits for the NIC's line, and sends the messages of its vectors to the guest.
@@ -212,8 +211,12 @@ func (s *server) interrupts(ctx context.Context) error {
 
 // followCauses raises vectors until no cause is set.
 func (s *server) followCauses(ctx context.Context) error {
+	select { // a write before the cause was asserted acknowledges nothing
+	case <-s.acked:
+	default:
+	}
 	for acked := true; ; {
-		up, err := s.causes()
+		up, pulses, err := s.hw.causes()
 		if err != nil {
 			return err
 		}
@@ -221,7 +224,10 @@ func (s *server) followCauses(ctx context.Context) error {
 		if acked { // a cause that is still set, or again, raises its vector anew
 			s.up = 0
 		}
-		s.table.pending = (s.table.pending | up&^s.up) & up
+		s.table.pending |= up&^s.up | pulses
+		if s.space.function.Design == nil {
+			s.table.pending &= up // nic_pcie withdraws a message whose cause has gone
+		}
 		s.up = up
 		s.signal()
 		s.mu.Unlock()
@@ -237,25 +243,6 @@ func (s *server) followCauses(ctx context.Context) error {
 			return nil
 		}
 	}
-}
-
-// causes reads which vectors have a cause that is set and not masked.
-func (s *server) causes() (up uint64, err error) {
-	status, err := s.dev.ReadReg(regs.IRQStatus)
-	if err != nil {
-		return 0, fmt.Errorf("reading the causes of interrupts: %w", err)
-	}
-	mask, err := s.dev.ReadReg(regs.IRQMask)
-	return vectorsOf(status & mask), err
-}
-
-// vectorsOf maps bits of IRQ_STATUS to vectors: 0 for errors and stalls, v + 1 for arrivals and
-// notifications of process v.
-func vectorsOf(status uint64) (up uint64) {
-	if status&(regs.IRQStatusError|regs.IRQStatusStall) != 0 {
-		up = 1
-	}
-	return up | (regs.IRQStatusArrival.Of(status)|regs.IRQStatusNoti.Of(status))<<1
 }
 
 func (s *server) wake() {
@@ -284,7 +271,7 @@ func (s *server) signal() {
 
 // sendPending sends the messages of the vectors that are pending and not masked.
 func (s *server) sendPending() {
-	for v := range vectors {
+	for v := range s.space.function.Vectors {
 		if s.table.pending>>v&1 == 0 {
 			continue
 		}
