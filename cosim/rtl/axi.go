@@ -9,12 +9,12 @@ import (
 )
 
 const (
-	defaultRatio = "8/5" // 250 MHz beside the core's 156.25
-	maxRatio     = 64    // either side of a ratio, as in cosim/dpi/src/wiring.h
+	defaultRatio = "8/5" // 250 MHz with a core of 156.25 MHz
+	maxRatio     = 64    // of either side of a ratio, as in cosim/dpi/src/wiring.h
 	maxQuotient  = 8
 )
 
-// setAXI reads what a URI says of a host that has a clock of its own.
+// setAXI parses the keys for a host with a clock of its own.
 func (r *request) setAXI(keys map[string]string) error {
 	text, ok := keys["ratio"]
 	if !ok {

@@ -34,9 +34,9 @@ func TestAXIKeys(t *testing.T) {
 	}
 }
 
-// TestAXIRepeats: messages and interrupts both ways and what the board's page counts; the same key
-// brings the same words in the same cycles, also in this process and where waves keep every node's
-// clocks running.
+// TestAXIRepeats: messages and interrupts in both directions and the counters of the board's page.
+// The same key gives the same words in the same cycles, also in this process, and with waves, which
+// keep every node's clocks running.
 func TestAXIRepeats(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

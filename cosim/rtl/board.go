@@ -22,24 +22,24 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/regs"
-	_ "github.com/nicloop/nicloop/drivers/uart" // which opens the pseudo-terminals
+	_ "github.com/nicloop/nicloop/drivers/uart" // opens the pseudo-terminals
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
-// Of a simulated board.
+// Parameters of a simulated board.
 const (
 	boardBaud   = 3_000_000
 	maxBoards   = 2
 	chipDivisor = 8 // of ice40_top
-	// driverBaud is what the driver is told, which waits for answers by it: a simulated bit takes
-	// longer than a real one, on a machine that others use much longer, and a pseudo-terminal takes
-	// bytes as they come.
+	// driverBaud is the rate from which the driver derives its timeouts. Simulated bits take longer
+	// than real ones, on a loaded machine much longer, and a pseudo-terminal does not limit the
+	// rate.
 	driverBaud = 4800
-	boardGrace = 5 * time.Second // for a simulator to end
-	boardSaid  = 1 << 14         // bytes of what it has said last
+	boardGrace = 5 * time.Second // for a simulator to exit
+	boardSaid  = 1 << 14         // bytes kept of its last output
 )
 
-// A boardRequest is a URI with uart=pty, checked.
+// A boardRequest is a validated URI with uart=pty.
 type boardRequest struct {
 	request
 	args   []string // of the program
@@ -47,7 +47,7 @@ type boardRequest struct {
 	log    string
 }
 
-// onUART tells whether what a URI names lies behind serial lines.
+// onUART reports whether a URI names a device behind serial lines.
 func onUART(keys map[string]string) (bool, error) {
 	switch keys["uart"] {
 	case "pty":
@@ -97,8 +97,8 @@ func parseBoard(path string, keys map[string]string, opt drivers.Options) (*boar
 	return r, r.setLine(keys)
 }
 
-// setChip reads whether it is the small board of an iCE40, and whether as RTL or as what synthesis
-// made of it.
+// setChip parses whether it is the small board of an iCE40, and whether to simulate the RTL or the
+// synthesised netlist.
 func (r *boardRequest) setChip(keys map[string]string) error {
 	if size, ok := keys["size"]; ok && size != "small" {
 		return fmt.Errorf("%w: size=%s: expected small, or none for a whole NIC", drivers.ErrConfig, size)
@@ -128,7 +128,7 @@ func (r *boardRequest) called() string {
 	return "a simulated board"
 }
 
-// setLine reads what the lines are like.
+// setLine parses the properties of the lines.
 func (r *boardRequest) setLine(keys map[string]string) error {
 	const clock = 1_000_000_000_000 / regs.ClockPS // cycles per second
 	baud, err := machine.Number(keys, "baud", clock/math.MaxUint16+1, clock/8, 0)
@@ -169,7 +169,7 @@ func (r *boardRequest) setLine(keys map[string]string) error {
 	return nil
 }
 
-// openBoard starts the boards and opens them as any others: through their serial lines.
+// openBoard starts the boards and opens them like real ones, through their serial lines.
 func openBoard(ctx context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {
 	r, err := parseBoard(path, keys, opt)
 	if err != nil {
@@ -200,7 +200,7 @@ func openBoard(ctx context.Context, path string, keys map[string]string, opt dri
 	return &boards{System: under, info: info, program: p}, nil
 }
 
-// boards are NICs behind the driver of serial lines, whose hardware is a program of ours.
+// boards are NICs behind the driver of serial lines, whose hardware is a simulator process.
 type boards struct {
 	drivers.System
 	info    drivers.Info
@@ -212,23 +212,23 @@ type boards struct {
 // Info says what was opened.
 func (b *boards) Info() drivers.Info { return b.info }
 
-// Close gives the lines back and ends the simulator. That it died before is told as
-// drivers.ErrPeerDied, with what it said.
+// Close releases the lines and ends the simulator. Its earlier death is reported as
+// drivers.ErrPeerDied, with its last output.
 func (b *boards) Close() error {
 	b.once.Do(func() { b.err = errors.Join(b.System.Close(), b.program.end()) })
 	return b.err
 }
 
-// A boardProgram is the simulator of boards. It ends with its stdin: with this process at the
-// latest.
+// A boardProgram is the simulator process of boards. It exits when its stdin closes, at the latest
+// with this process.
 type boardProgram struct {
 	cmd   *exec.Cmd
 	stdin io.Closer
 	said  *tail
-	done  chan struct{} // closed once it is reaped
+	done  chan struct{} // closed after the process was reaped
 }
 
-// startBoards gives the names of the pseudo-terminals.
+// startBoards starts the simulator and returns the names of its pseudo-terminals.
 func startBoards(ctx context.Context, program string, args []string, logFile string, n int) (p *boardProgram, ports []string, err error) {
 	p = &boardProgram{cmd: exec.Command(program, args...), said: &tail{}, done: make(chan struct{})}
 	if logFile != "" {
@@ -257,7 +257,7 @@ func startBoards(ctx context.Context, program string, args []string, logFile str
 	}
 	go func() {
 		_, _ = io.Copy(io.Discard, stdout)
-		_ = p.cmd.Wait() // told by ProcessState
+		_ = p.cmd.Wait() // the result is in ProcessState
 		close(p.done)
 	}()
 	if len(ports) < n {
@@ -270,8 +270,7 @@ func startBoards(ctx context.Context, program string, args []string, logFile str
 	return p, ports, nil
 }
 
-// end has the program end, kills it if it does not, and tells how it died if it had not waited for
-// that.
+// end ends the program, killing it if necessary, and returns an error if it had died before.
 func (p *boardProgram) end() error {
 	_ = p.stdin.Close()
 	timer := time.NewTimer(boardGrace)
@@ -292,7 +291,7 @@ func (p *boardProgram) end() error {
 	return fmt.Errorf("%w: the simulator of the boards: %s%s", drivers.ErrPeerDied, p.cmd.ProcessState, text)
 }
 
-// A tail keeps the end of what a program has said, and passes all of it to a file if there is one.
+// A tail keeps the end of a program's output, and copies all of it to a file if there is one.
 type tail struct {
 	mu   sync.Mutex
 	text []byte
@@ -305,7 +304,7 @@ func (t *tail) Write(b []byte) (int, error) {
 	t.text = append(t.text, b...)
 	t.text = t.text[max(0, len(t.text)-boardSaid):]
 	if t.file != nil {
-		_, _ = t.file.Write(b) // a log that is not whole is no reason for the program to stand
+		_, _ = t.file.Write(b) // an incomplete log must not block the program
 	}
 	return len(b), nil
 }

@@ -23,7 +23,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/uart"
 )
 
-// fastLine is a line as fast as the bridge takes it, so that tests do not simulate much of one.
+// fastLine is a line at the bridge's maximum rate, which keeps the simulated time of tests short.
 const fastLine = "rtl:?uart=pty&baud=19531250"
 
 func openBoards(t testing.TB, uri string, nodes int) *boards {
@@ -35,7 +35,7 @@ func openBoards(t testing.TB, uri string, nodes int) *boards {
 	return sys.(*boards)
 }
 
-// A boardBox is a mailbox in the memory of a board, read out over its line.
+// A boardBox is a mailbox in the memory of a board, read over its line.
 type boardBox struct {
 	dev   drivers.Device
 	vpid  uint8
@@ -58,7 +58,7 @@ func newBoardBox(t testing.TB, dev drivers.Device, vpid uint8, base, slots uint6
 	return &boardBox{dev: dev, vpid: vpid, base: base, slots: slots}
 }
 
-// next waits for the next packet and gives its header and payload.
+// next waits for the next packet and returns its header and payload.
 func (b *boardBox) next(ctx context.Context) (regs.SlotFields, []byte, error) {
 	at := b.base + b.came%b.slots*regs.SlotBytes
 	w, err := b.dev.Await(drivers.Cause{Off: at, Bytes: regs.SlotBytes})
@@ -84,8 +84,8 @@ func sendOver(dev drivers.Device, to int, payload []byte) error {
 	return dev.WritePIO(uint32(f.Pack()), payload)
 }
 
-// Messages of one board to the other, and of one to itself, lie in a mailbox on board and are read
-// out over its line: every byte, once, in order, on a clean line and on noisy ones.
+// TestBoards: messages between two boards, and of one to itself, are stored in a mailbox on board
+// and read over its line: every byte, once, in order, on a clean line and on noisy ones.
 func TestBoards(t *testing.T) {
 	for _, c := range []struct {
 		nodes int
@@ -129,8 +129,8 @@ func TestBoards(t *testing.T) {
 	}
 }
 
-// One board knows of no other, and a packet to it is refused; memory and register map end where
-// they do.
+// TestBoardsEnd: a single board refuses packets to others; accesses beyond its memory and register
+// map fail.
 func TestBoardsEnd(t *testing.T) {
 	sys := openBoards(t, fastLine, 1)
 	defer func() { require.NoError(t, sys.Close()) }()
@@ -146,7 +146,7 @@ func TestBoardsEnd(t *testing.T) {
 	require.ErrorAs(t, err, &bus)
 }
 
-// gone: neither the simulator nor its pseudo-terminals are left.
+// gone checks that neither the simulator nor its pseudo-terminals are left.
 func gone(t *testing.T, pid int, ports []string) {
 	t.Helper()
 	require.ErrorIs(t, syscall.Kill(pid, 0), syscall.ESRCH)
@@ -156,7 +156,7 @@ func gone(t *testing.T, pid int, ports []string) {
 	}
 }
 
-// portsOf are the pseudo-terminals of a simulator.
+// portsOf returns the pseudo-terminals of a simulator.
 func portsOf(t *testing.T, pid int) (list []string) {
 	t.Helper()
 	files, err := filepath.Glob(fmt.Sprintf("/proc/%d/fd/*", pid))
@@ -169,8 +169,8 @@ func portsOf(t *testing.T, pid int) (list []string) {
 	return list
 }
 
-// A killed simulator is a board that was unplugged; one that stands is a line over which no answer
-// comes; Close ends what waits. Each leaves nothing.
+// TestBoardsAreLost: a killed simulator behaves like an unplugged board, a stopped one like a line
+// without response; Close ends waits. Nothing is left behind.
 func TestBoardsAreLost(t *testing.T) {
 	if testing.Short() {
 		t.Skip("waits for lines that stand")
@@ -218,10 +218,10 @@ func TestBoardsAreLost(t *testing.T) {
 	}
 }
 
-// ownerOfBoards is set in a process that has boards until it is killed.
+// ownerOfBoards is set in a process that owns boards until it is killed.
 const ownerOfBoards = "NICLOOP_TEST_OWNS_BOARDS"
 
-// Of a program that is killed no simulator is left.
+// TestBoardsEndWithTheirOwner: when a program is killed, its simulator exits.
 func TestBoardsEndWithTheirOwner(t *testing.T) {
 	if os.Getenv(ownerOfBoards) != "" {
 		sys := openBoards(t, fastLine, 1)
@@ -229,7 +229,7 @@ func TestBoardsEndWithTheirOwner(t *testing.T) {
 		time.Sleep(time.Minute)
 		return
 	}
-	openBoards(t, fastLine, 1).Close() // the simulator is built
+	openBoards(t, fastLine, 1).Close() // builds the simulator
 	owner := exec.Command(os.Args[0], "-test.run", "^TestBoardsEndWithTheirOwner$")
 	owner.Env = append(os.Environ(), ownerOfBoards+"=1")
 	out, err := owner.StdoutPipe()
@@ -248,7 +248,7 @@ func TestBoardsEndWithTheirOwner(t *testing.T) {
 	}, time.Minute, 10*time.Millisecond)
 }
 
-// A working tree that is as the program's RTL is that RTL.
+// TestBoardOfATree: a working tree equal to the program's RTL gives the same simulator.
 func TestBoardOfATree(t *testing.T) {
 	sys := openBoards(t, fastLine, 1)
 	own := sys.Info().Hash
@@ -262,9 +262,9 @@ func TestBoardOfATree(t *testing.T) {
 	require.ErrorContains(t, err, "board/uart_xr.sv is in design.flist, simulation.flist, pcie.flist, axi.flist or board.flist: no such file")
 }
 
-// A context that ends while boards are opened leaves none behind.
+// TestBoardsAreNotOpened: cancelling the context while boards are opened leaves nothing behind.
 func TestBoardsAreNotOpened(t *testing.T) {
-	openBoards(t, fastLine, 1).Close() // the simulator is built
+	openBoards(t, fastLine, 1).Close() // builds the simulator
 	ctx, cancel := context.WithTimeout(t.Context(), time.Millisecond)
 	defer cancel()
 	_, err := registry.Open(ctx, fastLine, drivers.Options{Nodes: 1})
@@ -301,8 +301,8 @@ func TestBoardKeys(t *testing.T) {
 	require.False(t, registry.CanRepeat("rtl:?uart=pty"))
 }
 
-// BenchmarkBoardRegister reads registers over a line of 3 Mbaud. reads/s are those of simulated
-// time, in which the host is as slow as it is, up to where the board begins to sleep.
+// BenchmarkBoardRegister reads registers over a line of 3 Mbaud. reads/s is per simulated time,
+// which includes the time of the host until the board enters sleep.
 func BenchmarkBoardRegister(b *testing.B) {
 	sys := openBoards(b, "rtl:?uart=pty", 1)
 	defer func() { require.NoError(b, sys.Close()) }()

@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// setCoverage has the node built that counts lines and toggles, for a folder of counts.
+// setCoverage selects a node that counts lines and toggles, and validates the directory of counts.
 func (r *request) setCoverage(dir string) error {
 	if dir == "" {
 		return nil
@@ -20,11 +20,11 @@ func (r *request) setCoverage(dir string) error {
 	return nil
 }
 
-// countGrace: a simulator of many nodes writes its counts for a while, on a machine that others use
-// for minutes.
+// countGrace is the time that a simulator of many nodes may need to write its counts, on a loaded
+// machine minutes.
 const countGrace = 5 * time.Minute
 
-// countInto gives the simulator a new file of the folder.
+// countInto assigns a new file of the directory to the simulator.
 func (r *request) countInto(dir string) error {
 	if dir == "" {
 		return nil

@@ -10,7 +10,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/registry"
 )
 
-// A node that counts is one of its own, and every system counts into a file of its own.
+// TestCoverageKey: a counting node is a separate model, and every system writes to a file of its
+// own.
 func TestCoverageKey(t *testing.T) {
 	dir := t.TempDir()
 	keys := map[string]string{"coverage": dir}

@@ -15,14 +15,14 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// seen is where and when it all came to.
+// seen is the final state of a run.
 type seen struct {
 	now    []drivers.Cycle
 	memory []byte
 	trace  traceSink
 }
 
-// exchange has pairs of neighbours send lines to and fro over bad wires.
+// exchange lets pairs of neighbours exchange lines over faulty wires.
 func exchange(t *testing.T, keys string, nodes, threads int, traced bool) (s seen) {
 	opt := drivers.Options{Nodes: nodes, Threads: threads, MemoryBytes: 1 << 14}
 	if traced {
@@ -53,8 +53,8 @@ func exchange(t *testing.T, keys string, nodes, threads int, traced bool) (s see
 	return s
 }
 
-// The real nodes do the same in this process as in their own, to the cycle and the byte, on any
-// number of threads.
+// TestInside: the real nodes behave the same in this process as in a separate one, to the cycle and
+// the byte, on any number of threads.
 func TestInside(t *testing.T) {
 	if err := inside.Supported(); err != nil {
 		t.Skip(err)

@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/registry"
 )
 
-// SimulatorKeys are of RTL that a program of its own simulates, whoever else is in the mesh.
+// SimulatorKeys apply to RTL in a simulator process, including meshes with other nodes.
 var SimulatorKeys = []registry.Key{
 	{Name: "src", Value: "DIR", Doc: "RTL of a working tree, a checkout or its folder rtl, instead of that in the program; description, ports and DPI imports must be the same"},
 	{Name: "plusargs", Value: "%2Ba,%2Bb=1", Doc: "arguments of the simulator, separated by commas; + is %2B in a URI"},
@@ -22,7 +22,7 @@ var (
 		{Name: "random_init", Value: "7", Doc: "registers and memories start with random values, by this seed, instead of zeros"},
 		{Name: "coverage", Value: "DIR", Doc: "a node that counts which lines and toggles it has seen, into a new file of that folder"},
 	}
-	// pcieKeys mean something beside bus=pcie alone.
+	// pcieKeys apply only with bus=pcie.
 	pcieKeys = []registry.Key{
 		{Name: "mps", Value: "256", Doc: "largest payload, in bytes: 128, 256 or 512"},
 		{Name: "mrrs", Value: "512", Doc: "largest read request, in bytes: 128 to 4096, powers of two"},
@@ -41,11 +41,11 @@ var (
 		{Name: "size", Value: "small", Doc: "the small NIC of an iCE40 in loopback instead: two processes, 4 KB"},
 		{Name: "netlist", Value: "ice40", Doc: "what synthesis makes of that one, in place of its RTL"},
 	}
-	// boardKeys are the names of those that mean something with uart=pty.
+	// boardKeys are the names of the keys that apply with uart=pty.
 	boardKeys = append(registry.KeyNames(lineKeys), "dims", "src", "random_init")
 )
 
-// keys are all that a URI may have.
+// keys returns all keys of a URI.
 func keys() []registry.Key {
 	return slices.Concat(machine.MeshKeys, machine.LatencyKeys, SimulatorKeys, ownKeys, machine.FaultKeys, []registry.Key{{Name: "bus", Value: "pcie", Doc: "the NIC behind PCIe, or axi: behind AXI in a clock of the host's own; default: the core itself"}, {Name: "ratio", Value: "8/5", Doc: "cycles of the host's clock with bus=axi, in cycles of the core's"}}, pcieKeys, lineKeys)
 }

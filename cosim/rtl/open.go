@@ -37,7 +37,7 @@ func init() {
 	})
 }
 
-// request is a URI and its options, checked.
+// request is a validated URI with its options.
 type request struct {
 	spec   build.Spec
 	cfg    bridge.Config
@@ -79,7 +79,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	return s, nil
 }
 
-// prepare builds what open would.
+// prepare builds the simulator that open would start.
 func prepare(ctx context.Context, path string, keys map[string]string, opt drivers.Options) error {
 	on, err := onUART(keys)
 	if err != nil {
@@ -230,7 +230,7 @@ func (r *request) setWaits(keys map[string]string) (err error) {
 	return nil
 }
 
-// mesh joins what the URI and the options say about the size.
+// mesh combines the sizes in the URI and the options.
 func mesh(dims string, nodes int) ([3]int, error) {
 	bad := func(n int) ([3]int, error) {
 		return [3]int{}, fmt.Errorf("%w: %d nodes: rtl: holds 1..%d nodes, as the field dst_node of a PIO address has 6 bits", drivers.ErrConfig, n, machine.MaxNodes)

@@ -14,16 +14,16 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// maxBusLatency is well below what the NIC waits for a completion (TICK of rtl/sim/pcie_host.sv).
+// maxBusLatency is well below the NIC's completion timeout (TICK of rtl/sim/pcie_host.sv).
 const maxBusLatency = 30000
 
-// A busFault is a register that a key sets.
+// A busFault is a register that is set by a key.
 type busFault struct {
 	off   uint32
 	value uint64
 }
 
-// setBus reads what a URI says of the bus.
+// setBus parses the key bus.
 func (r *request) setBus(keys map[string]string) error {
 	bus := keys["bus"]
 	for _, key := range registry.KeyNames(pcieKeys) {
@@ -90,7 +90,7 @@ func (r *request) setPCIe(keys map[string]string) error {
 	return nil
 }
 
-// setBusSeed has all that a bus leaves open be at random.
+// setBusSeed randomises everything that the bus leaves unspecified.
 func (r *request) setBusSeed(keys map[string]string) error {
 	text, ok := keys["bus_seed"]
 	if !ok {
@@ -104,7 +104,7 @@ func (r *request) setBusSeed(keys map[string]string) error {
 	return nil
 }
 
-// pcieSizes are the sizes that PCIe has, as far as the NIC uses them.
+// pcieSizes are the PCIe sizes that the NIC supports.
 func pcieSizes(key string) []int {
 	if key == "mps" {
 		return []int{128, 256, 512}
@@ -112,7 +112,7 @@ func pcieSizes(key string) []int {
 	return []int{128, 256, 512, 1024, 2048, 4096}
 }
 
-// applyBus sets the faults of the bus before anything else reaches the NICs.
+// applyBus sets the bus faults before any other access to the NICs.
 func (r *request) applyBus(s drivers.Timed) {
 	for node := range s.Info().Nodes {
 		for _, f := range r.busFaults {
@@ -121,14 +121,14 @@ func (r *request) applyBus(s drivers.Timed) {
 	}
 }
 
-// ReadReg reads a register now; see drivers.Timed. A NIC that was pulled out answers nothing, and
-// its host sees all ones: that is told as drivers.ErrPeerDied.
+// ReadReg reads a register now; see drivers.Timed. Reads of a removed NIC return all ones, which is
+// reported as drivers.ErrPeerDied.
 func (s *System) ReadReg(node int, off uint32) (uint64, error) {
 	v, err := s.Session.ReadReg(node, off)
 	if err != nil || v != math.MaxUint64 || !s.pcie {
 		return v, err
 	}
-	// No NIC has parameters that are all ones.
+	// The parameters of a NIC are never all ones.
 	if params, err := s.Session.ReadReg(node, regs.Params); err != nil || params != math.MaxUint64 {
 		return v, err
 	}

@@ -33,7 +33,8 @@ func TestBusKeys(t *testing.T) {
 	}
 }
 
-// TestPCIe sends over TLPs, the same way twice, another way with another seed, and pulls a NIC out.
+// TestPCIe sends over TLPs, identically in two runs and differently with another seed, and removes
+// a NIC.
 func TestPCIe(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")

@@ -16,7 +16,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/selftest"
 )
 
-// pieces lays memory as huge pages on a board do: far up, in any order, and elsewhere at each node.
+// pieces returns segments like huge pages on a board: at high addresses, in any order, and
+// different per node.
 func pieces(nodes int) (all [][]drivers.Segment) {
 	const count = selftest.MemoryBytes / segment.Grain
 	for n := range uint64(nodes) {
@@ -29,8 +30,8 @@ func pieces(nodes int) (all [][]drivers.Segment) {
 	return all
 }
 
-// TestMemoryInPieces: a NIC whose memory lies in pieces passes all self-tests, and a replay finds
-// the pieces where they were.
+// TestMemoryInPieces: a NIC with segmented memory passes all self-tests, and a replay uses the same
+// segments.
 func TestMemoryInPieces(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds simulators")

@@ -14,8 +14,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/selftest"
 )
 
-// TestReplayFindsPlantedBugs: what was recorded on the sound RTL parts on one with a bug, at what
-// the bug does, with the waves of it.
+// TestReplayFindsPlantedBugs: a recording made on correct RTL diverges on RTL with a bug, at the
+// effect of the bug, with waves of it.
 func TestReplayFindsPlantedBugs(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds simulators")

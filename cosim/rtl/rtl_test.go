@@ -25,7 +25,7 @@ func openTimed(t *testing.T, uri string, opt drivers.Options) drivers.Timed {
 	return sys.(drivers.Timed)
 }
 
-// openMailbox gives vpid of node a ring of slots at base and opens its window.
+// openMailbox assigns a ring of slots at base to vpid of node and enables its window.
 func openMailbox(sys drivers.Timed, node int, vpid uint8, base, slots uint64) {
 	sys.PostReg(node, 0, regs.PDID(vpid), 1)
 	sys.PostReg(node, 0, regs.MboxBase(vpid), base)
@@ -70,8 +70,8 @@ func send(sys drivers.Timed, from, to int, vpid uint8, payload []byte) {
 	sys.PostPIO(from, sys.Now(), uint32(off), payload)
 }
 
-// A full mailbox stalls what is sent to it, which is quiet but not idle, raises the
-// interrupt, and goes on where the read pointer lets it.
+// TestFullMailbox: a full mailbox stalls packets to it, which is quiet but not idle, raises the
+// interrupt, and resumes when the read pointer advances.
 func TestFullMailbox(t *testing.T) {
 	sys := openTimed(t, "rtl:", drivers.Options{Nodes: 2})
 	openMailbox(sys, 0, 1, 0x1000, 4)
@@ -117,7 +117,7 @@ func TestBadAccesses(t *testing.T) {
 	require.ErrorAs(t, sys.Run(200, &stop), &bus, "the window is off")
 	require.Equal(t, "pio", bus.Port)
 
-	// A ring outside the memory: the NIC counts it, the host hears of it.
+	// A ring outside memory: the NIC counts the error and reports it to the host.
 	openMailbox(sys, 0, 3, 1<<40, 4)
 	openMailbox(sys, 1, 3, 1<<40, 4)
 	require.NoError(t, sys.Run(300, &stop))
@@ -138,7 +138,7 @@ func (k *traceSink) Trace(events []drivers.TraceEvent) error {
 	return nil
 }
 
-// One packet, seen at every point on its way.
+// One packet, traced at every point of its path.
 func TestTrace(t *testing.T) {
 	var seen traceSink
 	sys := openTimed(t, "rtl:", drivers.Options{Nodes: 2, Trace: &seen})
@@ -162,8 +162,8 @@ func TestTrace(t *testing.T) {
 	}, points)
 }
 
-// TestWavesBeginWhereAsked: time in a wave file is that of the cycles, so that a cycle of a log or
-// of a verdict is found there.
+// TestWavesBeginWhereAsked: time in a wave file corresponds to cycles, so that a cycle of a log or
+// a verdict can be found.
 func TestWavesBeginWhereAsked(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "dump.fst")
 	sys := openTimed(t, "rtl:", drivers.Options{Nodes: 2, Waves: &drivers.WaveWindow{File: file, From: 100, To: 300}})

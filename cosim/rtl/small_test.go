@@ -36,8 +36,9 @@ func openSmall(t *testing.T, uri string) *boards {
 	return sys.(*boards)
 }
 
-// The small board says how many processes it has; registers of others, of RMA and of routes are not
-// there, lines of descriptors are refused, and memory ends where it does.
+// TestSmallBoardEnds: the small board reports its number of processes. Registers of other
+// processes, of RMA and of routes do not exist, descriptors are refused, and accesses beyond memory
+// fail.
 func TestSmallBoardEnds(t *testing.T) {
 	sys := openSmall(t, smallBoard)
 	defer func() { require.NoError(t, sys.Close()) }()
@@ -66,16 +67,16 @@ func TestSmallBoardEnds(t *testing.T) {
 	require.ErrorContains(t, err, "8192 bytes of memory: the small board has 4096")
 }
 
-// What the bitstream is made of does what the RTL does: the same packets come, and every register
-// reads the same in the end, but the clock.
+// TestNetlistIsTheRTL: the netlist of the bitstream behaves like the RTL: the same packets arrive,
+// and finally every register has the same value, except for the clock.
 func TestNetlistIsTheRTL(t *testing.T) {
 	rtl, netlist := smallRun(t, smallBoard), smallRun(t, smallNetlist)
 	require.Greater(t, len(rtl), 100)
 	require.Equal(t, rtl, netlist)
 }
 
-// smallRun sends between the two processes, drives all that can go wrong on the way, and gives what
-// came and what registers say.
+// smallRun sends between the two processes, provokes every error on the path, and returns the
+// packets and registers.
 func smallRun(t *testing.T, uri string) (said []string) {
 	sys := openSmall(t, uri)
 	defer func() { require.NoError(t, sys.Close()) }()
@@ -101,13 +102,13 @@ func smallRun(t *testing.T, uri string) (said []string) {
 	for _, f := range wrong {
 		said = append(said, fmt.Sprint(dev.WritePIO(uint32(f.Pack()), make([]byte, 8))))
 	}
-	for range 10 { // more than the mailbox has room for: they stay in the NIC
+	for range 10 { // exceeds the capacity of the mailbox: the rest stays in the NIC
 		said = append(said, fmt.Sprint(dev.WritePIO(uint32(regs.PioFields{Length: 8}.Pack()), make([]byte, 8))))
 	}
 	said = append(said, fmt.Sprint(dev.WriteReg(regs.MboxRP(0), 1000), dev.WriteReg(regs.Magic, 0)))
 	for _, r := range regs.Registers() {
 		for i := range int(r.Count) {
-			if r.Address(i) == regs.Cycles || r.Address(i) == regs.TXStall || r.Address(i) == regs.RXStall || r.Address(i) == regs.MboxStall(0) { // they run
+			if r.Address(i) == regs.Cycles || r.Address(i) == regs.TXStall || r.Address(i) == regs.RXStall || r.Address(i) == regs.MboxStall(0) { // free-running
 				continue
 			}
 			v, err := dev.ReadReg(r.Address(i))

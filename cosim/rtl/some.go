@@ -8,13 +8,13 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Prepare builds what StartSome starts.
+// Prepare builds the simulator that StartSome starts.
 func Prepare(ctx context.Context, keys map[string]string, opt drivers.Options) error {
 	return prepare(ctx, "", keys, opt)
 }
 
-// StartSome starts a simulator that has only some nodes of a mesh, for keys that the scheme rtl:
-// knows: see bridge.Edge. The other nodes are the caller's.
+// StartSome starts a simulator with only some nodes of a mesh, for keys of the scheme rtl:; see
+// bridge.Edge. The caller provides the other nodes.
 func StartSome(ctx context.Context, keys map[string]string, opt drivers.Options, nodes []int) (*bridge.Session, drivers.Info, error) {
 	r, err := parse("", keys, opt)
 	if err != nil {

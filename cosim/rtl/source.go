@@ -12,7 +12,7 @@ import (
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
-// setSource says what the simulator is built from: the RTL of this program or, with src, that of a
+// setSource selects the sources of the simulator: the RTL in this program or, with src, that of a
 // working tree.
 func (r *request) setSource(src string) error {
 	if r.spec.PCIe {
@@ -24,7 +24,7 @@ func (r *request) setSource(src string) error {
 	return r.setFiles(src, hdl.SimulationOf)
 }
 
-// setBoardSource is setSource of a board.
+// setBoardSource is setSource for a board.
 func (r *request) setBoardSource(src string) error { return r.setFiles(src, hdl.BoardOf) }
 
 func (r *request) setFiles(src string, of func(tree fs.FS) ([]string, error)) (err error) {
@@ -53,7 +53,7 @@ func (r *request) setFiles(src string, of func(tree fs.FS) ([]string, error)) (e
 	return nil
 }
 
-// treeAt finds the RTL in a folder: a checkout, or its folder rtl.
+// treeAt finds the RTL in a directory: a checkout, or its directory rtl.
 func treeAt(src string) (string, error) {
 	dir, err := filepath.Abs(src)
 	if err != nil {

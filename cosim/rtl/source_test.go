@@ -15,7 +15,7 @@ import (
 	hdl "github.com/nicloop/nicloop/rtl"
 )
 
-// tree is a checkout of the RTL that a test may edit.
+// tree returns a copy of the RTL that a test may edit.
 func tree(t *testing.T) string {
 	dir := t.TempDir()
 	require.NoError(t, os.CopyFS(filepath.Join(dir, "rtl"), hdl.Sources))
@@ -33,7 +33,7 @@ func edit(t *testing.T, dir, file, from, to string) {
 	require.NoError(t, os.WriteFile(name, []byte(strings.Replace(string(text), from, to, 1)), 0o644))
 }
 
-// What is simulated is what lies in the tree, and the build says what changed.
+// TestWorkingTree: the contents of the tree are simulated, and the build reports changes.
 func TestWorkingTree(t *testing.T) {
 	dir := tree(t)
 	uri := "rtl:?src=" + dir
@@ -81,14 +81,14 @@ func TestBoundary(t *testing.T) {
 	_, err := registry.Open(context.Background(), "rtl:?src="+t.TempDir(), drivers.Options{Nodes: 2})
 	require.ErrorContains(t, err, "expected a checkout, or its folder rtl")
 
-	// A default that differs is no other boundary, nor is a comment or the layout.
+	// A different default value, comment or layout does not change the interface.
 	dir := tree(t)
 	edit(t, dir, "sim/sim_node.sv", "parameter int VC_DEPTH        = 16", "parameter int VC_DEPTH = 8 /* entries */")
 	_, err = parse("", map[string]string{"src": dir}, drivers.Options{Nodes: 2})
 	require.NoError(t, err)
 }
 
-// What Verilator says about an edited tree reaches whoever edits.
+// TestBrokenTree: Verilator's messages about an edited tree are reported.
 func TestBrokenTree(t *testing.T) {
 	dir := tree(t)
 	edit(t, dir, "core/fifo.sv", "endmodule", "  assign nowhere = 1'b1 +;\nendmodule")

@@ -8,14 +8,14 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A System is the mesh; time and conditions are the session's.
+// A System is the mesh. Time and conditions are those of the session.
 type System struct {
 	*bridge.Session
 	info    drivers.Info
 	devices []device
 	waiters drivers.Waiters
 	pcie    bool // bus=pcie
-	// segments say where the NIC of each node finds its memory; nil: at address 0.
+	// segments is the placement of each node's memory; nil: at address 0.
 	segments [][]drivers.Segment
 }
 
@@ -41,10 +41,10 @@ func newSystem(session *bridge.Session, r *request, model *build.Model) *System 
 // Info says what was opened.
 func (s *System) Info() drivers.Info { return s.info }
 
-// Device is one node's NIC: accesses are posted for now.
+// Device is one node's NIC. Accesses are posted for the current cycle.
 func (s *System) Device(node int) drivers.Device { return s.devices[node] }
 
-// Run lets time pass; see drivers.Timed.
+// Run advances time; see drivers.Timed.
 func (s *System) Run(deadline drivers.Cycle, stop *drivers.Stop) error {
 	err := s.Session.Run(deadline, stop)
 	s.waiters.NoteStop(stop)
@@ -73,7 +73,7 @@ func (d device) WritePIO(off uint32, line []byte) error {
 
 func (d device) Memory() []byte { return d.sys.Memory(d.node) }
 
-// Now tells a poller whether the clock advances (drivers/stall).
+// Now lets a poller detect whether the clock advances (drivers/stall).
 func (d device) Now() drivers.Cycle { return d.sys.Now() }
 
 func (d device) Segments() []drivers.Segment {

@@ -33,7 +33,7 @@ func (f *Function) bars() [6]uint32 {
 	return [6]uint32{registerBAR: f.Registers, windowBAR: f.Windows, msixBAR: 1 << 12}
 }
 
-// Where things stand in the configuration space.
+// Offsets in the configuration space.
 const (
 	atCommand = 0x04
 	atStatus  = 0x06
@@ -43,7 +43,7 @@ const (
 	atDevCtl  = atPCIe + 8
 )
 
-// Bits of it.
+// Bits of these registers.
 const (
 	memorySpace   = 1 << 1 // COMMAND
 	busMaster     = 1 << 2
@@ -54,7 +54,7 @@ const (
 	functionReset = 1 << 15 // device control
 )
 
-// The BARs of nic_pcie. Those of QEMU's proxy have 32 bits.
+// The BARs of nic_pcie. QEMU's proxy supports 32-bit BARs only.
 const (
 	registerBAR = 0
 	windowBAR   = 2
@@ -94,7 +94,7 @@ func newConfigSpace(f Function) *configSpace {
 	c.set32(atMSIX+8, pendingAt|msixBAR, 0)
 
 	c.set16(atPCIe, 0x10, 0)
-	c.set16(atPCIe+2, 2|9<<4, 0)             // version 2, an endpoint in the root complex
+	c.set16(atPCIe+2, 2|9<<4, 0)             // version 2, a root complex integrated endpoint
 	c.set32(atPCIe+4, 1<<28|1<<15|1, 0)      // function reset, 256 bytes
 	c.set16(atDevCtl, 1<<5, functionReset-1) // a reset reads as 0
 	return c
@@ -117,7 +117,7 @@ func (c *configSpace) read(at uint64, n int) (v uint64) {
 	return v
 }
 
-// write changes what can be written, and tells whether the function shall be reset.
+// write changes the writable bits, and reports whether the function must be reset.
 func (c *configSpace) write(at uint64, n int, v uint64) (reset bool) {
 	for i := range n {
 		b, k := byte(v>>(8*i)), at+uint64(i)
@@ -127,7 +127,7 @@ func (c *configSpace) write(at uint64, n int, v uint64) (reset bool) {
 	return reset
 }
 
-// has tells whether a bit of a word of 16 is set.
+// has reports whether a bit of a 16-bit word is set.
 func (c *configSpace) has(at int, bit uint16) bool {
 	return binary.LittleEndian.Uint16(c.bytes[at:])&bit != 0
 }
@@ -135,7 +135,7 @@ func (c *configSpace) has(at int, bit uint16) bool {
 // clear is what a reset does: nothing is on, and no BAR has an address.
 func (c *configSpace) clear() { *c = *newConfigSpace(c.function) }
 
-// bar finds the BAR that an absolute address lies in.
+// bar finds the BAR that contains an absolute address.
 func (c *configSpace) bar(address uint64) (bar int, off uint32, ok bool) {
 	for i, n := range c.function.bars() {
 		base := binary.LittleEndian.Uint32(c.bytes[atBARs+4*i:]) &^ 0xf

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A host sizes BARs by writing ones, and finds capabilities by their chain.
+// A host sizes BARs by writing ones, and finds capabilities through their list.
 func TestConfigSpace(t *testing.T) {
 	c := newConfigSpace(nicFunction())
 	require.EqualValues(t, 0x4e4c1234, c.read(0, 4))
@@ -80,7 +80,8 @@ func TestMSIXTable(t *testing.T) {
 	require.EqualValues(t, 0xfee00000, m.read(0, 4), "whole words alone")
 }
 
-// Output is what stands between the marks, however it is cut, and however much it looks like one.
+// TestSplitter: the output between the marks is passed on, however it is split into writes and
+// however similar it is to a mark.
 func TestSplitter(t *testing.T) {
 	const all = "boot noise\x00@@other begin 0\n\x00@@m1 begin 0\nhello \x00@@m1\x00@@ world\x00@@m1 end 7\nlater"
 	for n := 1; n < len(all); n++ {
@@ -98,7 +99,7 @@ func TestSplitter(t *testing.T) {
 	}
 }
 
-// What can be no mark is not kept back.
+// Output that cannot be part of a mark is not delayed.
 func TestSplitterPassesAtOnce(t *testing.T) {
 	var out bytes.Buffer
 	s := newSplitter("m1", &out)
@@ -106,7 +107,7 @@ func TestSplitterPassesAtOnce(t *testing.T) {
 	require.Equal(t, "hello", out.String())
 }
 
-// What Linux unpacks is what cpio does.
+// TestArchive: cpio extracts the archive, like Linux.
 func TestArchive(t *testing.T) {
 	cpio, err := exec.LookPath("cpio")
 	if err != nil {

@@ -5,16 +5,16 @@ import (
 	"io"
 )
 
-// An archive writes files in the form that Linux unpacks as its first file system ("newc").
-// Archives stand one behind the other.
+// An archive writes files in the format of Linux's initial file system ("newc"). Archives can be
+// concatenated.
 type archive struct {
 	w    io.Writer
-	n    int // written
+	n    int // bytes written
 	inos int
 	err  error
 }
 
-// file adds a file, or a folder if mode says so.
+// file adds a file, or a directory if mode says so.
 func (a *archive) file(name string, mode uint32, data []byte) {
 	a.inos++
 	a.print("070701%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x%08x", a.inos, mode, 0, 0, 1, 0, len(data), 0, 0, 0, 0, len(name)+1, 0)
@@ -24,7 +24,7 @@ func (a *archive) file(name string, mode uint32, data []byte) {
 	a.pad()
 }
 
-// Modes of what is in an archive.
+// Modes of archive members.
 const (
 	folder     = 0o040755
 	executable = 0o100755

@@ -15,13 +15,13 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Slot is where the guest finds the device.
+// Slot is the device's PCI address in the guest.
 const Slot = "0000:00:02.0"
 
-// programAt is where the guest finds the program that it runs.
+// programAt is the path of the program in the guest.
 const programAt = "bin/nicloop"
 
-// ImageDir is where scripts/vm-image puts what is booted.
+// ImageDir is the output directory of scripts/vm-image.
 func ImageDir() (string, error) {
 	base, err := os.UserCacheDir()
 	if err != nil {
@@ -30,16 +30,16 @@ func ImageDir() (string, error) {
 	return filepath.Join(base, "nicloop", "vm"), nil
 }
 
-// imageFormat is what scripts/vm-image writes into the file format.
+// imageFormat is written by scripts/vm-image to the file format.
 const imageFormat = "1"
 
-// CheckImage tells whether there is an image that this package can boot, and nobody else can have
-// put there.
+// CheckImage returns an error unless there is an image that this package can boot and that nobody
+// else could have written.
 func CheckImage(dir string) error {
 	for _, name := range []string{"", "vmlinuz", "initrd.gz", "format"} {
 		name = filepath.Join(dir, name)
 		if _, err := os.Stat(name); err != nil {
-			break // told below
+			break // reported below
 		}
 		if why := build.Foreign(name); why != "" {
 			return fmt.Errorf("%w: %s %s: remove it, and make it again: scripts/vm-image", drivers.ErrEnvironment, name, why)
@@ -98,12 +98,12 @@ func parents(name string) (list []string) {
 	return list
 }
 
-// A linkedFile is a file, and where the guest has it.
+// A linkedFile is a file and its path in the guest.
 type linkedFile struct{ from, at string }
 
 var library = regexp.MustCompile(`(/\S+) \(0x`)
 
-// linked are the libraries that a program needs; one that is linked statically needs none.
+// linked returns the libraries of a program; a static program has none.
 func linked(program string) (files []linkedFile, err error) {
 	f, err := elf.Open(program)
 	if err != nil {
@@ -130,7 +130,7 @@ func linked(program string) (files []linkedFile, err error) {
 	return files, nil
 }
 
-// task is the shell script that the guest runs. Its marks tell output from whatever else comes.
+// task returns the shell script that the guest runs. Its marks separate output from other text.
 func (c *Config) task(m mark) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "slot=/sys/bus/pci/devices/%s\n", Slot)
@@ -156,10 +156,10 @@ func (c *Config) task(m mark) string {
 
 func quoted(s string) string { return "'" + strings.ReplaceAll(s, "'", `'\''`) + "'" }
 
-// A mark is a word that no output has by chance.
+// A mark is a word that no output contains by chance.
 type mark string
 
-// A splitter passes on what stands between two marks, and nothing else.
+// A splitter passes on the text between two marks, and nothing else.
 type splitter struct {
 	m      mark
 	to     io.Writer
@@ -173,7 +173,7 @@ func newSplitter(m mark, to io.Writer) *splitter {
 	return &splitter{m: m, to: to, begun: make(chan struct{}), ended: make(chan int, 1)}
 }
 
-// code is the exit code, if there has been one that nobody has taken.
+// code returns the exit code, once.
 func (s *splitter) code() (int, bool) {
 	select {
 	case code := <-s.ended:
@@ -190,7 +190,7 @@ func (s *splitter) Write(b []byte) (int, error) {
 	return len(b), nil
 }
 
-// next deals with one mark, or passes on what can be none.
+// next handles one mark, or passes on text that cannot be part of one.
 func (s *splitter) next() bool {
 	prefix := []byte("\x00@@" + string(s.m) + " ")
 	at := bytes.Index(s.held, prefix)
@@ -224,12 +224,12 @@ func (s *splitter) next() bool {
 
 func (s *splitter) pass(n int) {
 	if s.inside {
-		_, _ = s.to.Write(s.held[:n]) // whoever prints keeps the error
+		_, _ = s.to.Write(s.held[:n]) // the writer keeps the error
 	}
 	s.held = s.held[n:]
 }
 
-// console keeps the end of what the kernel says, and looks whether it panics.
+// console keeps the end of the kernel's messages and detects a panic.
 type console struct {
 	also  io.Writer
 	tail  []byte

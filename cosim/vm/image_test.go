@@ -18,7 +18,7 @@ func makeImage(args ...string) ([]byte, error) {
 	return exec.Command("../../scripts/vm-image", args...).CombinedOutput()
 }
 
-// Two that make the same image at once both find it made, and one does it.
+// TestImageMadeTwice: of two concurrent builds of the same image, one does the work; both succeed.
 func TestImageMadeTwice(t *testing.T) {
 	needAll(t)
 	dir := filepath.Join(t.TempDir(), "vm")
@@ -40,7 +40,8 @@ func TestImageMadeTwice(t *testing.T) {
 	require.NoError(t, CheckImage(dir))
 }
 
-// A disk that is full leaves what was there, and says what it needs.
+// TestImageOnFullDisk: a full disk leaves the old image intact, and the error states the space
+// needed.
 func TestImageOnFullDisk(t *testing.T) {
 	needAll(t)
 	if os.Geteuid() != 0 {
@@ -63,7 +64,7 @@ func TestImageOnFullDisk(t *testing.T) {
 	require.Empty(t, left)
 }
 
-// An image that others may have written is not booted.
+// TestForeignImage: an image that others may have written is not booted.
 func TestForeignImage(t *testing.T) {
 	for _, of := range []string{".", "vmlinuz", "initrd.gz"} {
 		dir := t.TempDir()

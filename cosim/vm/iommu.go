@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Registers of the virtual IOMMU (VT-d), on its one page.
+// Registers of the virtual IOMMU (VT-d) in its single page.
 const (
 	iommuRoot       = 0xfed90000 + 0x20
 	iommuInterrupts = 0xfed90000 + 0xb8
@@ -21,14 +21,14 @@ const (
 	canAccess      = 1<<0 | 1<<1
 )
 
-// A mapped range of device addresses is a range of the guest's memory. What the device may only
-// read or only write it may do both with here.
+// A mapped is a range of device addresses that is mapped to a range of the guest's memory. Read and
+// write permissions are not distinguished.
 type mapped struct{ device, guest, bytes uint64 }
 
-// tables reads what the guest has told its IOMMU, out of its memory.
+// tables reads the guest's IOMMU tables from its memory.
 type tables struct {
 	mem   []byte // the guest's
-	limit uint64 // of device addresses that are asked for
+	limit uint64 // upper limit of device addresses
 }
 
 func (t *tables) word(at uint64) (uint64, error) {
@@ -38,7 +38,8 @@ func (t *tables) word(at uint64) (uint64, error) {
 	return binary.LittleEndian.Uint64(t.mem[at:]), nil
 }
 
-// mappings walks from the root table to all that the device may reach below the limit.
+// mappings returns everything that the device may access below the limit, starting at the root
+// table.
 func (t *tables) mappings(root uint64) (list []mapped, err error) {
 	entry, err := t.word(root & addressBits) // of bus 0
 	if err != nil || entry&1 == 0 {
@@ -53,7 +54,7 @@ func (t *tables) mappings(root uint64) (list []mapped, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if kind := low >> 2 & 3; kind == 2 { // passed through
+	if kind := low >> 2 & 3; kind == 2 { // pass-through
 		return []mapped{{0, 0, t.limit}}, nil
 	}
 	levels := int(high&7) + 2
@@ -64,7 +65,7 @@ func (t *tables) mappings(root uint64) (list []mapped, err error) {
 	return list, err
 }
 
-// walk adds what a table maps whose entries are of a level, 0 being small pages.
+// walk adds the mappings of a table of the given level; level 0 has small pages.
 func (t *tables) walk(table uint64, level int, device uint64, list *[]mapped) error {
 	size := uint64(pageBytes) << (9 * level)
 	for i := range uint64(512) {
@@ -88,7 +89,7 @@ func (t *tables) walk(table uint64, level int, device uint64, list *[]mapped) er
 	return nil
 }
 
-// add joins neighbours.
+// add merges adjacent mappings.
 func add(list *[]mapped, m mapped) {
 	if n := len(*list); n > 0 {
 		last := &(*list)[n-1]
@@ -100,7 +101,7 @@ func add(list *[]mapped, m mapped) {
 	*list = append(*list, m)
 }
 
-// remapped is the message that a message becomes by the table of interrupts.
+// remapped translates an interrupt message by the interrupt remapping table.
 func (t *tables) remapped(table, address uint64, data uint32) (uint64, uint32, error) {
 	const isIndex, hasSub, present = 1 << 4, 1 << 3, 1
 	if address&isIndex == 0 {
@@ -115,7 +116,7 @@ func (t *tables) remapped(table, address uint64, data uint32) (uint64, uint32, e
 	}
 	e, err := t.word(table&addressBits + 16*index)
 	if err != nil || e&present == 0 {
-		return 0, 0, err // an interrupt that is off
+		return 0, 0, err // a disabled interrupt
 	}
 	to := e >> 40 & 0xff
 	if table&(1<<11) != 0 { // x2APIC

@@ -10,7 +10,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A chipset is a guest's memory with tables of an IOMMU in it.
+// A chipset is a guest's memory that contains IOMMU tables.
 type chipset struct{ tables }
 
 func (c *chipset) put(at, v uint64) { binary.LittleEndian.PutUint64(c.mem[at:], v) }
@@ -22,7 +22,7 @@ func newChipset() *chipset {
 	return c
 }
 
-// tableOf has a table of small pages for the first 2 MB.
+// tableOf creates a table of small pages for the first 2 MB.
 func (c *chipset) tableOf(small uint64) {
 	c.put(0x1000, 0x2001)                   // root table, bus 0
 	c.put(0x2000+functionNumber*16, 0x3001) // context: tables at 0x3000
@@ -34,9 +34,9 @@ func (c *chipset) tableOf(small uint64) {
 func TestMappings(t *testing.T) {
 	c := newChipset()
 	c.put(0x5000+8*3, 0x7003)
-	c.put(0x5000+8*4, 0x8003)     // its neighbour on both sides
+	c.put(0x5000+8*4, 0x8003)     // adjacent on both sides
 	c.put(0x5000+8*5, 0x7001)     // read only
-	c.put(0x5000+8*6, 0x9000)     // not there
+	c.put(0x5000+8*6, 0x9000)     // not present
 	c.put(0x4000+8*40, 0x1400083) // beyond the limit
 	list, err := c.mappings(0x1000)
 	require.NoError(t, err)
@@ -54,7 +54,7 @@ func TestMappings(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrProtocol)
 }
 
-// Tables of nonsense end the walk, and nothing else.
+// TestNonsenseTables: invalid tables end the walk without further effect.
 func TestNonsenseTables(t *testing.T) {
 	for seed := range int64(200) {
 		c := newChipset()

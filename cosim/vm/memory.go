@@ -14,10 +14,10 @@ import (
 
 type file = *os.File
 
-// guestMemory is what the NIC reaches by DMA: its memory is laid into the file that the guest's is
-// in, so that an address is the same on both sides, or, behind an IOMMU, page by page as the
-// guest's tables say. Where it may reach nothing lies a file that nobody sees; so does all of it
-// while the function is no bus master.
+// guestMemory is the memory accessible to the NIC by DMA. The NIC's memory is mapped to the file of
+// the guest's memory, so that addresses are the same on both sides; behind an IOMMU it is mapped
+// page by page according to the guest's tables. Inaccessible ranges are mapped to a scratch file,
+// and so is everything while bus mastering is disabled.
 type guestMemory struct {
 	sys   drivers.Lender
 	node  int
@@ -25,13 +25,13 @@ type guestMemory struct {
 	chip  *qtest // nil: there is no IOMMU
 
 	mu    sync.Mutex
-	file  *os.File // the guest's, from the first that came on
+	file  *os.File // of the guest's memory, from the first message that contains it
 	inode uint64
 	sink  *os.File
 	on    bool
-	lent  []mapped // what is laid into the guest's memory
+	lent  []mapped // mapped to the guest's memory
 	table tables   // behind an IOMMU
-	root  uint64   // of its tables, when the function became a bus master
+	root  uint64   // of its tables, when bus mastering was enabled
 }
 
 func newGuestMemory(sys drivers.Lender, node int, bytes uint64) (*guestMemory, error) {
@@ -40,15 +40,15 @@ func newGuestMemory(sys drivers.Lender, node int, bytes uint64) (*guestMemory, e
 		return nil, err
 	}
 	m := &guestMemory{sys: sys, node: node, bytes: bytes, sink: sink}
-	if err := sys.Lend(node, 0, bytes, sink, 0); err != nil { // hides what the NIC has of its own
+	if err := sys.Lend(node, 0, bytes, sink, 0); err != nil { // hides the NIC's own memory
 		_ = sink.Close()
 		return nil, err
 	}
 	return m, nil
 }
 
-// take looks at the regions that QEMU tells of, some ninety times in a boot. It keeps one file of
-// them.
+// take handles the regions that QEMU reports, about ninety times per boot. It keeps one of their
+// files.
 func (m *guestMemory) take(regions []region, files *[]file) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -58,7 +58,7 @@ func (m *guestMemory) take(regions []region, files *[]file) error {
 			return os.NewSyscallError("fstat", err)
 		}
 		switch {
-		case uint64(st.Size) != m.bytes: // a ROM's
+		case uint64(st.Size) != m.bytes: // of a ROM
 			continue
 		case m.file == nil:
 			mem, err := sharedmem.Map((*files)[i], m.bytes)
@@ -75,7 +75,7 @@ func (m *guestMemory) take(regions []region, files *[]file) error {
 	return nil
 }
 
-// reach lets the NIC reach the guest's memory, or no more.
+// reach enables or disables the NIC's access to the guest's memory.
 func (m *guestMemory) reach(on bool) error {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -86,9 +86,9 @@ func (m *guestMemory) reach(on bool) error {
 	return m.lay()
 }
 
-// follow is called before anything is posted that may have the NIC reach memory: what the guest has
-// mapped is there then. The guest tells its IOMMU alone what it unmaps, so that is gone at the next
-// post.
+// follow is called before anything is posted that may cause DMA: mappings made by the guest are
+// complete at that time. The guest reports unmapped pages only to its IOMMU, so they stay mapped
+// until the next post.
 func (m *guestMemory) follow() error {
 	if m.chip == nil {
 		return nil
@@ -101,7 +101,7 @@ func (m *guestMemory) follow() error {
 	return m.lay()
 }
 
-// lay makes what is lent what it should be, under the lock.
+// lay updates the mappings. The lock is held.
 func (m *guestMemory) lay() error {
 	want, err := m.reachable()
 	if err != nil || slices.Equal(want, m.lent) {
@@ -125,7 +125,7 @@ func (m *guestMemory) lay() error {
 	return nil
 }
 
-// reachable is what the NIC may reach now.
+// reachable returns the ranges that the NIC may access.
 func (m *guestMemory) reachable() ([]mapped, error) {
 	switch {
 	case !m.on:
@@ -148,7 +148,7 @@ func (m *guestMemory) reachable() ([]mapped, error) {
 	}), nil
 }
 
-// message is the one that a message becomes on its way.
+// message translates an interrupt message.
 func (m *guestMemory) message(address uint64, data uint32) (uint64, uint32, error) {
 	if m.chip == nil {
 		return address, data, nil

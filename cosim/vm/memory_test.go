@@ -13,7 +13,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/sharedmem"
 )
 
-// The NIC reaches the guest's memory while it is a bus master, and no ROM ever.
+// The NIC can access the guest's memory while bus mastering is enabled, and never a ROM.
 func TestBusMaster(t *testing.T) {
 	const bytes = 4 << 20
 	sys, err := registry.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: bytes})
@@ -39,7 +39,7 @@ func TestBusMaster(t *testing.T) {
 	require.NotNil(t, files[0])
 	closeFiles(files)
 
-	nic := sys.Device(0).Memory() // as DMA finds it
+	nic := sys.Device(0).Memory() // as used by DMA
 	nic[5] = 1
 	require.Zero(t, look[5])
 	require.NoError(t, m.reach(true))
@@ -56,7 +56,7 @@ func TestBusMaster(t *testing.T) {
 	require.ErrorIs(t, m.take([]region{{0x1000, 0x2000, 0x5000}}, &[]*os.File{again}), drivers.ErrProtocol, "not where it is in the file")
 }
 
-// Behind an IOMMU the NIC reaches what tables say, and what they say no more it does not.
+// Behind an IOMMU the NIC can access exactly the pages that are currently mapped.
 func TestPagesComeAndGo(t *testing.T) {
 	const bytes = 4 << 20
 	sys, err := registry.Open(context.Background(), "model:?clock=wall", drivers.Options{Nodes: 1, MemoryBytes: bytes})

@@ -13,7 +13,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A command says what a message of QEMU's x-pci-proxy-dev is about.
+// A command is the type of a message of QEMU's x-pci-proxy-dev.
 type command int32
 
 // The commands of QEMU 7.2.
@@ -33,30 +33,30 @@ const (
 	maxRegions  = 8
 )
 
-// payloadBytes is what a message of each command has.
+// payloadBytes is the payload size of each command.
 var payloadBytes = [...]int{syncMemory: 3 * 8 * maxRegions, answer: 8, configWrite: 12, configRead: 12, barWrite: 24, barRead: 24, setIRQFD: 0, deviceReset: 0}
 
-// answered tells which commands QEMU waits for.
+// answered reports whether QEMU waits for a reply.
 func (c command) answered() bool {
 	return c != syncMemory && c != setIRQFD && c != answer
 }
 
-// A region is a piece of the guest's memory, as it lies in a file.
+// A region is a piece of the guest's memory in a file.
 type region struct {
 	guest, bytes uint64
 	at           int64
 }
 
-// A request is what a message asks for. Which fields count depends on the command.
+// A request is a decoded message. The valid fields depend on the command.
 type request struct {
 	command command
-	address uint64 // of configuration, or absolute
+	address uint64 // in configuration space, or absolute
 	value   uint64
 	bytes   int
 	regions []region
 }
 
-// parseHeader gives the command and the length of the payload.
+// parseHeader returns the command and the payload length.
 func parseHeader(b []byte) (command, int, error) {
 	c := command(binary.LittleEndian.Uint32(b))
 	n := binary.LittleEndian.Uint64(b[8:])
@@ -66,7 +66,7 @@ func parseHeader(b []byte) (command, int, error) {
 	return c, int(n), nil
 }
 
-// parse makes a request of a payload, with so many descriptors beside it.
+// parse decodes a payload with the given number of descriptors.
 func parse(c command, b []byte, files int) (request, error) {
 	r := request{command: c}
 	word := binary.LittleEndian.Uint64
@@ -93,7 +93,7 @@ func parse(c command, b []byte, files int) (request, error) {
 	return r, nil
 }
 
-// receive takes the next request, and the files that came with it, which the caller closes.
+// receive returns the next request and its files, which the caller closes.
 func receive(c *net.UnixConn) (r request, files []*os.File, err error) {
 	defer func() {
 		if err != nil {

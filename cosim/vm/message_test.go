@@ -14,7 +14,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// encode is what QEMU sends.
+// encode returns a message as sent by QEMU.
 func encode(c command, payload ...any) []byte {
 	var b bytes.Buffer
 	for _, v := range payload {
@@ -103,7 +103,7 @@ func decode(b []byte) (r request, err error) {
 	return parse(c, b[headerBytes:headerBytes+n], maxRegions)
 }
 
-// Whatever comes, what is taken of it stays inside what there is.
+// For any input, decoded values stay within their limits.
 func FuzzMessage(f *testing.F) {
 	f.Add(encode(configRead, uint32(0x10), uint32(0), int32(4)))
 	f.Add(encode(barWrite, uint64(0xfea00008), uint64(77), uint32(4), uint32(1)))

@@ -2,10 +2,10 @@ package vm
 
 import "encoding/binary"
 
-// pendingAt is where the pending bits stand behind the table.
+// pendingAt is the offset of the pending bits behind the table.
 const pendingAt = 0x800
 
-// An msixTable is where messages go, and which wait. It is as pcie_msix has it.
+// An msixTable holds the messages and the pending bits, like pcie_msix.
 type msixTable struct {
 	entries []byte // 16 of each vector
 	pending uint64
@@ -36,7 +36,7 @@ func (t *msixTable) byteAt(off uint32) byte {
 	return 0
 }
 
-// write takes whole words of 32 bits.
+// write accepts whole 32-bit words.
 func (t *msixTable) write(off uint32, n int, v uint64) {
 	if off%4 != 0 || n < 4 || int(off)+n > len(t.entries) {
 		return
@@ -46,7 +46,7 @@ func (t *msixTable) write(off uint32, n int, v uint64) {
 	}
 }
 
-// message is what a vector sends, if it may.
+// message returns the message of a vector, if it is enabled and unmasked.
 func (t *msixTable) message(vector int) (address uint64, data uint32, ok bool) {
 	e := t.entries[16*vector:]
 	return binary.LittleEndian.Uint64(e) &^ 3, binary.LittleEndian.Uint32(e[8:]), e[12]&1 == 0

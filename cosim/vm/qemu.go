@@ -22,7 +22,7 @@ import (
 // QEMU is the program that boots the guest.
 const QEMU = "qemu-system-x86_64"
 
-// endPatience is how long QEMU may take to end when the command has.
+// endPatience is the time that QEMU gets to exit after the command.
 const endPatience = 5 * time.Second
 
 func findQEMU(name string) (string, error) {
@@ -36,7 +36,7 @@ func findQEMU(name string) (string, error) {
 	return path, nil
 }
 
-// memoryFile is a file without a name.
+// memoryFile returns a file without a name.
 func memoryFile(name string) (*os.File, error) {
 	fd, err := unix.MemfdCreate(name, unix.MFD_CLOEXEC)
 	if err != nil {
@@ -45,7 +45,7 @@ func memoryFile(name string) (*os.File, error) {
 	return os.NewFile(uintptr(fd), name), nil
 }
 
-// A wire is a pair of sockets without a name: ours, and the one that QEMU inherits.
+// A wire is an unnamed pair of sockets: this program's and the one that QEMU inherits.
 type wire struct {
 	ours  *net.UnixConn
 	other *os.File
@@ -68,7 +68,7 @@ func newWire() (w wire, err error) {
 	return w, nil
 }
 
-// What QEMU inherits, in this order from descriptor 3 on.
+// Descriptors that QEMU inherits, in this order from 3 on.
 const (
 	proxyWire = iota
 	qtestWire
@@ -78,12 +78,12 @@ const (
 	wires
 )
 
-// A guest is a QEMU that runs.
+// A guest is a running QEMU.
 type guest struct {
 	cmd   *exec.Cmd
 	wires [wires]wire
-	said  bytes.Buffer  // by QEMU itself
-	done  chan struct{} // closed when it is reaped
+	said  bytes.Buffer  // output of QEMU itself
+	done  chan struct{} // closed after the process was reaped
 }
 
 func (c *Config) arguments() []string {
@@ -91,7 +91,7 @@ func (c *Config) arguments() []string {
 	memory := fmt.Sprintf("%dM", c.Memory>>20)
 	line := fmt.Sprintf("console=ttyS0 panic=-1 quiet no_timer_check hugepages=%d", c.Memory>>23) // a quarter of it in pages of 2 MB
 	var args []string
-	if c.IOMMU { // before what is behind it
+	if c.IOMMU { // precedes the devices behind it
 		args = []string{"-device", "intel-iommu,intremap=on"}
 		line += " intel_iommu=on"
 	}
@@ -110,7 +110,7 @@ func (c *Config) arguments() []string {
 	return args
 }
 
-// start has QEMU run. It ends with this process.
+// start starts QEMU, which exits with this process.
 func (c *Config) start(initrd *os.File) (*guest, error) {
 	g := &guest{done: make(chan struct{})}
 	g.cmd = exec.Command(c.QEMU, c.arguments()...)
@@ -127,13 +127,14 @@ func (c *Config) start(initrd *os.File) (*guest, error) {
 	g.cmd.ExtraFiles = append(g.cmd.ExtraFiles, initrd)
 	started := make(chan error)
 	go func() {
-		// The kernel kills it when the thread that started it ends: so that thread is kept for it.
+		// The parent-death signal is sent when the thread that started QEMU exits, so that thread
+		// is kept.
 		runtime.LockOSThread()
 		defer runtime.UnlockOSThread()
 		err := g.cmd.Start()
 		started <- err
 		if err == nil {
-			_ = g.cmd.Wait() // told by ProcessState
+			_ = g.cmd.Wait() // the result is in ProcessState
 			close(g.done)
 		}
 	}()
@@ -150,7 +151,7 @@ func (c *Config) start(initrd *os.File) (*guest, error) {
 	return g, nil
 }
 
-// close gives up what is left of the wires.
+// close closes the remaining wires.
 func (g *guest) close() {
 	for _, w := range g.wires {
 		if w.ours != nil {
@@ -160,7 +161,7 @@ func (g *guest) close() {
 	}
 }
 
-// end waits for QEMU, and kills it if it takes too long.
+// end waits for QEMU, and kills it after a timeout.
 func (g *guest) end(patience time.Duration) {
 	timer := time.NewTimer(patience)
 	defer timer.Stop()
@@ -172,7 +173,7 @@ func (g *guest) end(patience time.Duration) {
 	}
 }
 
-// boot is one try of Run.
+// boot is one attempt of Run.
 func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	initrd, err := c.initrd(m)
 	if err != nil {
@@ -215,8 +216,8 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	for i, w := range []io.Writer{kernel, out, c.Stderr} {
 		reading.Go(func() { _, _ = io.Copy(w, g.wires[consoleWire+i].ours) })
 	}
-	// In this order: what QEMU said is whole when it has ended, and then nobody writes to res any
-	// more.
+	// The order matters: QEMU's output is complete after its exit, and then res is no longer
+	// written concurrently.
 	ended, err := g.watch(ctx, out, failed, func() { res.Begun = time.Since(began) })
 	res.Ended = time.Since(began)
 	if err == nil {
@@ -228,7 +229,7 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	cancel()
 	_ = g.wires[proxyWire].ours.Close()
 	working.Wait()
-	if code, ok := out.code(); ok && err != nil && errors.Is(err, ErrQEMU) { // it has ended before its last words were read
+	if code, ok := out.code(); ok && err != nil && errors.Is(err, ErrQEMU) { // it exited before its last output was read
 		ended, err = code, nil
 	}
 	res.Code = ended
@@ -238,7 +239,7 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	return res, errors.Join(err, mem.reach(false))
 }
 
-// watch waits for the end of the command, or for whatever else ends first.
+// watch waits for the end of the command, or for any other event that ends the guest.
 func (g *guest) watch(ctx context.Context, out *splitter, failed <-chan error, begun func()) (int, error) {
 	starts := out.begun
 	for {
@@ -260,7 +261,7 @@ func (g *guest) watch(ctx context.Context, out *splitter, failed <-chan error, b
 	}
 }
 
-// because says what ended a guest too early.
+// because explains why a guest ended too early.
 func (g *guest) because(err error, out *splitter, kernel *console) error {
 	e := &GuestError{Err: err, Console: string(kernel.tail)}
 	select {

@@ -12,12 +12,13 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A qtest tells QEMU what no device of its own would: interrupts, and reads of registers of the
-// chip set. Nobody waits for an answer to what was told: QEMU may wait for us meanwhile.
+// A qtest gives QEMU commands for which there is no device: interrupts, and reads of chip set
+// registers. Commands without a result are not awaited, because QEMU may be waiting for this
+// program.
 type qtest struct {
 	conn net.Conn
 	mu   sync.Mutex
-	want []chan string // one for each command under way, nil if nobody asks
+	want []chan string // one per outstanding command; nil if the answer is not needed
 	err  error
 }
 
@@ -29,7 +30,7 @@ func newQtest(conn net.Conn) *qtest {
 	return q
 }
 
-// listen gives answers to who asked.
+// listen delivers answers.
 func (q *qtest) listen() {
 	lines := bufio.NewScanner(q.conn)
 	for lines.Scan() {
@@ -67,12 +68,12 @@ func (q *qtest) send(answer chan string, format string, args ...any) error {
 	return err
 }
 
-// store writes a word of 32 bits, which is what a message of an interrupt is.
+// store writes a 32-bit word, which is how an interrupt message is sent.
 func (q *qtest) store(address uint64, v uint32) error {
 	return q.send(nil, "writel 0x%x 0x%x", address, v)
 }
 
-// line sets the input of the interrupt controller that the device's INTA ends at.
+// line sets the interrupt controller input of the device's INTA.
 func (q *qtest) line(input int, up bool) error {
 	level := 0
 	if up {
@@ -81,7 +82,7 @@ func (q *qtest) line(input int, up bool) error {
 	return q.send(nil, "set_irq_in /machine/q35/ioapic unnamed-gpio-in %d %d", input, level)
 }
 
-// load reads a word of 64 bits.
+// load reads a 64-bit word.
 func (q *qtest) load(address uint64) (uint64, error) {
 	c := make(chan string, 1)
 	if err := q.send(c, "readq 0x%x", address); err != nil {

@@ -16,8 +16,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// rateMain reads a register of the NIC, and a word of the table of messages, for which no NIC is
-// asked, by turns.
+// rateMain alternates between reading a register of the NIC and a word of the MSI-X table, which
+// does not involve the NIC.
 func rateMain() error {
 	dir := "/sys/bus/pci/devices/" + Slot + "/"
 	if err := os.WriteFile(dir+"enable", []byte("1"), 0); err != nil {
@@ -53,8 +53,8 @@ func rateMain() error {
 	return nil
 }
 
-// TestRate says how fast registers are read. NICLOOP_VM_RATE=model:?clock=wall go test ./cosim/vm
-// -run Rate -v
+// TestRate measures the rate of register reads. NICLOOP_VM_RATE=model:?clock=wall go test
+// ./cosim/vm -run Rate -v
 func TestRate(t *testing.T) {
 	body := os.Getenv("NICLOOP_VM_RATE")
 	if body == "" {

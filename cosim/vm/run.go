@@ -16,17 +16,17 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// Config says what is booted, with which device, and what runs inside.
+// Config selects the image, the device and the command of the guest.
 type Config struct {
-	// System is the device: its time passes by itself (CanFreeRun), its memory can be lent (CanLend),
-	// and each node has Memory bytes. It stays open.
+	// System is the device: free-running (CanFreeRun), with memory that can be lent (CanLend) and
+	// Memory bytes per node. It stays open.
 	System drivers.System
 	Node   int
 	Memory int      // bytes of the guest; 0: DefaultMemory
-	Image  string   // folder; "": ImageDir
+	Image  string   // directory; "": ImageDir
 	QEMU   string   // program; "": the one in PATH
-	IOMMU  bool     // the guest has one, so vfio-pci may have the device
-	Driver string   // who gets the device; "": nobody
+	IOMMU  bool     // give the guest an IOMMU, as required by vfio-pci
+	Driver string   // driver to bind to the device; "": none
 	Env    []string // NAME=VALUE, in the guest
 	// Function is what the guest finds in the slot; nil: this project's NIC.
 	Function *Function
@@ -38,16 +38,16 @@ type Config struct {
 	// nicloop.
 	Program string
 	Command []string
-	// Stdout and Stderr take what the command prints, Console what the kernel does; nil: nobody.
+	// Stdout and Stderr receive the command's output, Console the kernel's; nil: discard.
 	Stdout, Stderr, Console io.Writer
-	// Tries are how often a guest is booted that dies before the command begins; 0: 3.
+	// Tries is the number of boot attempts if the guest dies before the command begins; 0: 3.
 	Tries int
-	// Started is told of QEMU; may be nil.
+	// Started is called with QEMU's process; may be nil.
 	Started func(pid int)
 	Log     *logrus.Logger // nil: the standard logger
 }
 
-// DefaultMemory is enough for the commands of nicloop.
+// DefaultMemory suffices for the commands of nicloop.
 const DefaultMemory = 512 << 20
 
 // Needs is what the device must be able to do.
@@ -56,26 +56,26 @@ const Needs = drivers.CanPIO | DesignNeeds
 // DesignNeeds is what a design must be able to do: it has no send windows.
 const DesignNeeds = drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanFreeRun | drivers.CanLend
 
-// A Result is how the command ended.
+// A Result describes the end of the command.
 type Result struct {
 	Code  int
 	Boots int
-	// From the start of QEMU: the first read of a register, the begin of the command, its end.
-	// FirstRegister is 0 if there was none.
+	// Times since the start of QEMU: the first register read (0: none), the start and the end of
+	// the command.
 	FirstRegister, Begun, Ended time.Duration
 }
 
-// What can end a guest too early.
+// Reasons for which a guest ends too early.
 var (
 	ErrPanic = errors.New("the guest's kernel panicked")
 	ErrQEMU  = errors.New("QEMU ended")
 )
 
-// A GuestError is a guest that ended before its command did.
+// A GuestError reports that a guest ended before its command.
 type GuestError struct {
-	Err     error // ErrPanic, ErrQEMU, or what the device ended with
+	Err     error // ErrPanic, ErrQEMU, or the error of the device
 	Detail  string
-	Console string // what the kernel said last
+	Console string // last messages of the kernel
 	begun   bool
 }
 
@@ -95,10 +95,10 @@ func (e *GuestError) Error() string {
 	return text
 }
 
-// Unwrap makes it one of the machine, as a simulator that dies is.
+// Unwrap classifies it as a failure of the machine, like the death of a simulator.
 func (e *GuestError) Unwrap() []error { return []error{e.Err, drivers.ErrPeerDied} }
 
-// Run boots a guest and runs the command. No process and no file is left of it.
+// Run boots a guest and runs the command. It leaves no process and no file behind.
 func Run(ctx context.Context, c Config) (Result, error) {
 	if err := c.fill(); err != nil {
 		return Result{}, err
@@ -122,12 +122,12 @@ func Run(ctx context.Context, c Config) (Result, error) {
 	}
 }
 
-// fill replaces what is not given, and checks the rest.
+// fill sets the defaults and validates the rest.
 func (c *Config) fill() error {
 	if c.Memory == 0 {
 		c.Memory = DefaultMemory
 	}
-	const least, most = 256 << 20, 2 << 30 // a q35 has more elsewhere, too
+	const least, most = 256 << 20, 2 << 30 // a q35 places larger memory in two ranges
 	switch {
 	case c.Memory < least || c.Memory > most || c.Memory%(2<<20) != 0:
 		return fmt.Errorf("%w: %d bytes of memory: expected %d to %d, in pages of 2 MB", drivers.ErrConfig, c.Memory, least, most)
@@ -175,7 +175,7 @@ func (c *Config) fill() error {
 	return CheckImage(c.Image)
 }
 
-// initrd is the image's disk and that of this run, in memory.
+// initrd concatenates the disk of the image and that of this run, in memory.
 func (c *Config) initrd(m mark) (*os.File, error) {
 	base, err := os.ReadFile(filepath.Join(c.Image, "initrd.gz"))
 	if err != nil {

@@ -24,7 +24,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/selftest"
 )
 
-// inGuest makes the program of these tests what runs in the guest.
+// inGuest makes the test binary act as the program in the guest.
 const inGuest = "NICLOOP_VM_TEST"
 
 func TestMain(m *testing.M) {
@@ -45,7 +45,7 @@ func TestMain(m *testing.M) {
 	os.Exit(m.Run())
 }
 
-// guestMain tests the device of the slot.
+// guestMain tests the device in the slot.
 func guestMain(uri string) int {
 	sys, err := registry.Open(context.Background(), uri, drivers.Options{MemoryBytes: selftest.MemoryBytes, Needs: drivers.CanDMA | drivers.CanInterrupt})
 	if err != nil {
@@ -70,7 +70,8 @@ func guestMain(uri string) int {
 	return code
 }
 
-// interruptsCame are those that the guest's kernel has counted, and how many vectors had any.
+// interruptsCame returns the interrupts counted by the guest's kernel, and the number of vectors
+// involved.
 func interruptsCame() (n, vectors int) {
 	text, _ := os.ReadFile("/proc/interrupts")
 	for _, l := range strings.Split(string(text), "\n") {
@@ -83,7 +84,8 @@ func interruptsCame() (n, vectors int) {
 	return n, vectors
 }
 
-// needAll is for what boots many guests, a minute in all: NICLOOP_VM=all go test ./cosim/vm
+// needAll skips tests that boot many guests and take a minute in total, unless run by
+// NICLOOP_VM=all go test ./cosim/vm
 func needAll(t *testing.T) {
 	t.Helper()
 	if os.Getenv("NICLOOP_VM") != "all" {
@@ -116,8 +118,8 @@ func openBody(t *testing.T, uri string) drivers.System {
 	return sys
 }
 
-// Drivers, in a kernel nobody has changed, find the device, its registers, DMA both ways and every
-// interrupt: INTA and memory by physical address, and MSI-X behind an IOMMU.
+// TestGuest: drivers in an unmodified kernel find the device, its registers, DMA in both directions
+// and every interrupt: INTA with physical addresses, and MSI-X behind an IOMMU.
 func TestGuest(t *testing.T) {
 	needGuest(t)
 	for _, x := range []struct{ driver, uri string }{{"uio_pci_generic", "pcie:" + Slot + "?dma=hugepage"}, {"vfio-pci", "pcie:" + Slot}} {
@@ -148,15 +150,15 @@ func TestGuest(t *testing.T) {
 	}
 }
 
-// openFiles counts those of this process.
+// openFiles counts the open descriptors of this process.
 func openFiles(t *testing.T) int {
 	list, err := os.ReadDir("/proc/self/fd")
 	require.NoError(t, err)
 	return len(list)
 }
 
-// A command's exit code is told; what ends the guest too early is told apart, and nothing is left
-// of it.
+// TestEnds: the command's exit code is returned; reasons for an early end are distinguished, and
+// nothing is left behind.
 func TestEnds(t *testing.T) {
 	needAll(t)
 	sys := openModel(t)
@@ -200,7 +202,7 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// told calls a function at the first that is written.
+// told calls a function at the first write.
 type told struct {
 	bytes.Buffer
 	first func()
@@ -214,7 +216,7 @@ func (o *told) Write(b []byte) (int, error) {
 	return o.Buffer.Write(b)
 }
 
-// dying is a device whose simulator is gone when it has answered some reads.
+// dying is a device whose simulator dies after some reads.
 type dying struct {
 	drivers.Lender
 	left atomic.Int64

@@ -15,7 +15,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// A server is the other end of QEMU's proxy: one NIC as a PCI device.
+// A server is the counterpart of QEMU's proxy: one NIC as a PCI device.
 type server struct {
 	sys  drivers.System
 	dev  drivers.Device
@@ -26,17 +26,17 @@ type server struct {
 	mem  *guestMemory
 	log  *logrus.Logger
 
-	first func() // called at the first read of a register, once
+	first func() // called once, at the first register read
 	mu    sync.Mutex
-	space *configSpace // written by serve alone
+	space *configSpace // written by serve only
 	table msixTable
-	up    uint64 // vectors of which a cause is set
+	up    uint64 // vectors with a pending cause
 	wire  bool   // the level of INTA
-	// acked wakes interrupts when software has changed what holds the line up.
+	// acked wakes interrupts when software has changed the state that asserts the line.
 	acked chan struct{}
 }
 
-// serve answers QEMU until it is gone, or the device is.
+// serve answers QEMU until it, or the device, is gone.
 func (s *server) serve() error {
 	for {
 		r, files, err := receive(s.conn)
@@ -55,12 +55,12 @@ func (s *server) serve() error {
 			continue
 		}
 		if err := reply(s.conn, v); err != nil {
-			return nil // it is gone: whoever waits for QEMU tells
+			return nil // QEMU has exited, which is reported by its waiter
 		}
 	}
 }
 
-// perform does what a request asks for. An error ends the server.
+// perform executes a request. An error ends the server.
 func (s *server) perform(r request, files *[]file) (uint64, error) {
 	switch r.command {
 	case syncMemory:
@@ -113,7 +113,7 @@ func (s *server) configWrite(r request) error {
 	return err
 }
 
-// reset is that of the function: software's settings are gone.
+// reset is the function level reset: all settings of software are lost.
 func (s *server) reset() error {
 	err := s.hw.reset()
 	s.mu.Lock()
@@ -144,7 +144,7 @@ func (s *server) barRead(r request) (uint64, error) {
 		v, err := s.hw.read(off, r.bytes)
 		var bus *drivers.BusError
 		if errors.As(err, &bus) {
-			break // a read that is refused is all ones
+			break // a refused read returns all ones
 		}
 		return v, err
 	}
@@ -189,7 +189,7 @@ func (s *server) barWrite(r request) error {
 // for all of them, which does not show that of another vector.
 const pollInterval = time.Millisecond
 
-// interrupts waits for the NIC's line, and sends the messages of its vectors to the guest.
+// interrupts waits for the NIC's line and sends the messages of its vectors to the guest.
 func (s *server) interrupts(ctx context.Context) error {
 	w, err := s.dev.Await(drivers.Interrupt)
 	if err != nil {
@@ -221,7 +221,7 @@ func (s *server) followCauses(ctx context.Context) error {
 			return err
 		}
 		s.mu.Lock()
-		if acked { // a cause that is still set, or again, raises its vector anew
+		if acked { // a cause that is still set, or set again, raises its vector again
 			s.up = 0
 		}
 		s.table.pending |= up&^s.up | pulses
@@ -252,11 +252,11 @@ func (s *server) wake() {
 	}
 }
 
-// intxInput is where INTA of slot 2 of a q35 ends.
+// intxInput is the interrupt input of INTA of slot 2 of a q35.
 const intxInput = 22
 
-// signal tells the guest what it is to know of interrupts now, under the lock. QEMU that is gone
-// hears nothing.
+// signal updates the guest's interrupt state. The lock is held. Errors are ignored, because QEMU
+// may have exited.
 func (s *server) signal() {
 	messages := s.space.has(atMSIX+2, msixEnable)
 	if messages && !s.space.has(atMSIX+2, msixMask) && s.space.has(atCommand, busMaster) {
@@ -282,7 +282,7 @@ func (s *server) sendPending() {
 	}
 }
 
-// message sends one.
+// message sends an interrupt message.
 func (s *server) message(address uint64, data uint32) error {
 	address, data, err := s.mem.message(address, data)
 	if err != nil || address == 0 {

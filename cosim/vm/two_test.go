@@ -25,8 +25,8 @@ const (
 	echoFor   = 30 * time.Second
 )
 
-// echoMain is a guest that sends numbers to the other one and has them back one higher, or the
-// other way round.
+// echoMain is a guest that sends numbers to the other one and expects each of them incremented, or
+// the counterpart.
 func echoMain(uri string) error {
 	sys, err := registry.Open(context.Background(), uri, drivers.Options{MemoryBytes: 1 << 16, Needs: drivers.CanDMA | drivers.CanAwait})
 	if err != nil {
@@ -53,14 +53,13 @@ func echoMain(uri string) error {
 	return exchange(dev, &box{mem: dev.Memory()}, uint8(me))
 }
 
-// A box is a mailbox at the beginning of memory, as far as this test reads one: packages above have
-// a better one.
+// A box is a minimal mailbox reader at the beginning of memory.
 type box struct {
 	mem  []byte
 	read uint64
 }
 
-// next gives the number in the next slot, if it is there.
+// next returns the number in the next slot, if it has arrived.
 func (b *box) next() (uint64, bool) {
 	at := b.mem[b.read%boxSlots*regs.SlotBytes:]
 	header := atomic.LoadUint64((*uint64)(unsafe.Pointer(&at[regs.SlotHdrOff])))
@@ -80,13 +79,13 @@ func exchange(dev drivers.Device, ring *box, me uint8) error {
 	to := uint32(regs.PioFields{Length: 8, DstNode: 1 - me}.Pack())
 	next, end := uint64(0), time.Now().Add(echoFor)
 	for next < exchanges {
-		if me == 0 { // again, as long as the other may not be up
+		if me == 0 { // repeatedly, because the other guest may not be ready
 			if err := dev.WritePIO(to, binary.LittleEndian.AppendUint64(nil, next)); err != nil {
 				return err
 			}
 		}
 		ctx, cancel := context.WithTimeout(context.Background(), time.Second)
-		_ = arrived.Wait(ctx) // the ring tells whether something came
+		_ = arrived.Wait(ctx) // the ring shows whether something arrived
 		cancel()
 		for got, ok := ring.next(); ok; got, ok = ring.next() {
 			if err := dev.WriteReg(regs.MboxRP(0), ring.read); err != nil {
@@ -110,7 +109,7 @@ func exchange(dev drivers.Device, ring *box, me uint8) error {
 	return settle(dev)
 }
 
-// settle waits until what was sent has left.
+// settle waits until everything sent has left.
 func settle(dev drivers.Device) error {
 	for {
 		if v, err := dev.ReadReg(regs.Level(0)); err != nil || v == 0 {
