@@ -15,7 +15,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// flits makes the events of a packet that passes a point from cycle at on.
+// flits returns the events of a packet that passes a point from cycle at on.
 func flits(node uint16, point uint8, at drivers.Cycle, h regs.Header, payload []byte) []drivers.TraceEvent {
 	padded := make([]byte, flit.Payload(h)*regs.FlitBytes)
 	copy(padded, payload)
@@ -47,7 +47,7 @@ func velo(f regs.HeaderFields) regs.Header {
 	return f.Pack()
 }
 
-// pattern is a payload of n bytes, with the credits of a piggyback behind it.
+// pattern is a payload of n bytes, followed by the credits of a piggyback.
 func pattern(h regs.Header, credits uint16) []byte {
 	b := make([]byte, h.Length(), flit.Bytes(h)+1)
 	for i := range b {
@@ -70,7 +70,7 @@ func capture(t testing.TB, batches ...[]drivers.TraceEvent) []byte {
 	return buf.Bytes()
 }
 
-// packet is one of a capture, as gopacket's own reader sees it.
+// packet is a packet of a capture as decoded by gopacket's reader.
 type packet struct {
 	link     string
 	ns       int64
@@ -98,7 +98,7 @@ func TestEmptyCapture(t *testing.T) {
 	require.Empty(t, read(t, capture(t)))
 }
 
-// Packets on different links and channels come flit by flit, mixed.
+// Packets on different links and channels are interleaved flit by flit.
 func TestReassembly(t *testing.T) {
 	h0 := velo(regs.HeaderFields{Length: 10, DstNode: 1})
 	h1 := velo(regs.HeaderFields{Length: 3, DstNode: 1, SrcVPID: 4, Answer: true})
@@ -122,7 +122,7 @@ func TestReassembly(t *testing.T) {
 	for _, p := range list {
 		text = append(text, fmt.Sprint(p.link, " ", p.ns, " ", len(p.data), " ", p.original))
 	}
-	// 6.4 ns a cycle; the time is that of the last flit
+	// 6.4 ns per cycle; the time is that of the last flit
 	require.Equal(t, []string{"node0.x+ 652 24 24", "node0.x+ 659 32 32", "node1.eject 665 32 32"}, text)
 	require.Equal(t, list[1].data, list[2].data)
 
@@ -144,7 +144,7 @@ func TestIncompletePackets(t *testing.T) {
 		require.Equal(t, 40, p.original)
 	}
 
-	// A tail that never comes does not fill the memory.
+	// A missing tail does not use unlimited memory.
 	endless := make([]drivers.TraceEvent, 1000)
 	endless[0] = drivers.TraceEvent{Data: uint64(h), Flags: drivers.TraceHead}
 	list = read(t, capture(t, endless))

@@ -11,6 +11,6 @@ var dissectorCode string
 //go:embed tlp.lua
 var dissectorTLP string
 
-// Dissector is the Wireshark dissector, one Lua script: the tables that are
-// generated from the packet description, then the code that reads them, then that for TLPs.
+// Dissector returns the Wireshark dissector as one Lua script: tables generated from the packet
+// description, the code that uses them, and the dissector of TLPs.
 func Dissector() string { return dissectorTables + "\n" + dissectorCode + dissectorTLP }

@@ -1,23 +1,22 @@
-// Package capture makes what happens inside the hardware visible: packets on
-// every link as pcapng with a Wireshark dissector, and where a packet's time goes.
+// Package capture makes the inside of the hardware visible: packets on every link as pcapng with a
+// Wireshark dissector, and the time that a packet spends in each block.
 //
-// # What it promises
+// # Guarantees
 //
-//   - [Writer] puts a packet's flits together per node, trace point and virtual channel, and with
-//     bus=pcie the words of TLPs per node and direction. A packet's time is the simulated time of
+//   - [Writer] reassembles the flits of a packet per node, trace point and virtual channel and, with
+//     bus=pcie, the words of TLPs per node and direction. The time of a packet is the simulated time of
 //     its last flit, so the file is in order of time. Identical runs give identical bytes.
-//   - [Latency] attributes the time of VELO packets under any load to the blocks
-//     they passed, from line to slot. [Flight] tells all stages of one packet on an
-//     idle network, VELO or RMA, the software's and the memory's too.
-//   - [NicLoop], [VELO], [RMA] and [Tail] are gopacket layers that decode and
-//     serialize packets; they never panic on any input. [Dissector] is the text of
-//     the dissector for Wireshark.
+//   - [Latency] attributes the time of VELO packets, under any load, to the blocks on their path, from
+//     line to slot. [Flight] lists all stages of one packet on an idle network, VELO or RMA, including
+//     software and memory.
+//   - [NicLoop], [VELO], [RMA] and [Tail] are gopacket layers that decode and serialise packets; they
+//     never panic on any input. [Dissector] is the source of the dissector for Wireshark.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Hand events over in order of time, from one goroutine.
-//   - Close a Writer before using its output; it does not close what it writes to.
+//   - Pass events in order of time, from one goroutine.
+//   - Close a Writer before using its output; it does not close the underlying writer.
 //
-// TLPs carry link type DLT_USER1 (148), packets DLT_USER0 (147). Their bytes are the flits, least
+// TLPs use link type DLT_USER1 (148), packets DLT_USER0 (147). Their bytes are the flits, least
 // significant byte first.
 package capture

@@ -2,7 +2,7 @@ package capture
 
 import "github.com/nicloop/nicloop/drivers"
 
-// A Class says to whom a stage's time belongs.
+// A Class is the component to which a stage's time is attributed.
 type Class string
 
 // The classes, in the order of tables.
@@ -13,46 +13,46 @@ const (
 	Network Class = "network" // routers and links
 )
 
-// Classes lists them.
+// Classes lists all classes.
 var Classes = []Class{Host, Bus, NIC, Network}
 
-// A Stage is a part of the way of one packet.
+// A Stage is a part of the path of one packet.
 type Stage struct {
 	Name  string       `json:"name"`
 	Class Class        `json:"class"`
 	Time  drivers.Time `json:"ps"`
 }
 
-// A Range is a piece of a node's memory.
+// A Range is a range of a node's memory.
 type Range struct{ From, Bytes uint64 }
 
 func (r Range) holds(addr uint64) bool { return addr-r.From < r.Bytes }
 
-// A Trip is what is known of a packet without looking into the hardware.
+// A Trip is the information about a packet that is known without tracing.
 type Trip struct {
-	RMA        bool // one fragment of an RMA put, or a VELO packet
+	RMA        bool // one fragment of an RMA put; otherwise a VELO packet
 	Src, Dst   int  // nodes
 	Start, End drivers.Time
 	ClockPS    int
 	Source     Range // RMA: the bytes at the origin
-	Target     Range // RMA: where they go
-	Ring       Range // the mailbox, or RMA: the ring that is told of the put
+	Target     Range // RMA: the bytes at the target
+	Ring       Range // the mailbox or, for RMA, the ring that is notified of the put
 }
 
-// A Flight is a drivers.TraceSink that keeps what happens while one packet is
-// under way on an idle network, and tells its stages.
+// A Flight is a drivers.TraceSink that records the events of one packet on an idle network, and
+// lists its stages.
 type Flight struct {
 	on     bool
 	events []drivers.TraceEvent
-	reads  []addresses // bursts under way, by node
+	reads  []addresses // bursts in flight, by node
 	writes []addresses
 }
 
-// addresses of bursts, oldest first. Data beats and acknowledgements come in
-// the order of the addresses, so they need no names.
+// addresses of bursts, oldest first. Data beats and acknowledgements arrive in the order of the
+// addresses, so they need no identifiers.
 type addresses struct{ open, unacknowledged []uint64 }
 
-// unnamed is a beat without a burst.
+// unnamed is the address of a beat without a burst.
 const unnamed = ^uint64(0)
 
 func pop(list *[]uint64) uint64 {
@@ -64,10 +64,10 @@ func pop(list *[]uint64) uint64 {
 	return a
 }
 
-// Keep begins a new flight.
+// Keep starts a new recording.
 func (f *Flight) Keep() { f.on, f.events = true, f.events[:0] }
 
-// Trace takes events.
+// Trace implements drivers.TraceSink.
 func (f *Flight) Trace(events []drivers.TraceEvent) error {
 	for _, e := range events {
 		for len(f.reads) <= int(e.Node) {
@@ -81,7 +81,7 @@ func (f *Flight) Trace(events []drivers.TraceEvent) error {
 	return nil
 }
 
-// name gives data beats and acknowledgements the address of their burst.
+// name sets the address of the burst in data beats and acknowledgements.
 func (f *Flight) name(e *drivers.TraceEvent) {
 	r, w := &f.reads[e.Node], &f.writes[e.Node]
 	switch e.Point {

@@ -7,7 +7,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Block is a part of the way of a packet and the cycles spent in it.
+// A Block is a part of the path of packets, with the cycles spent in it.
 type Block struct {
 	Name  string  `json:"name"`
 	Count uint64  `json:"count"`
@@ -16,12 +16,12 @@ type Block struct {
 	Max   uint64  `json:"max_cycles"`
 }
 
-// Latency is a drivers.TraceSink that attributes the time of VELO packets to blocks.
-// Packets of one source and destination stay in order and take one route, so the
-// n-th header of a pair at a trace point is its n-th packet.
+// Latency is a drivers.TraceSink that attributes the time of VELO packets to blocks. Packets of a
+// pair of nodes stay in order and take one route, so the n-th header of a pair at any trace point
+// belongs to its n-th packet.
 type Latency struct {
 	nodes    []nodeState
-	pairs    map[uint32]*route // looked up, never iterated
+	pairs    map[uint32]*route // used for lookups only, because iteration is not deterministic
 	waiting  stat              // line taken to first flit
 	hops     []stat            // first flit out of one router to first flit out of the next, by number of hops
 	eject    stat              // first flit onto the last link to first flit out of the last router
@@ -37,13 +37,13 @@ func NewLatency() *Latency {
 	return &Latency{pairs: map[uint32]*route{}}
 }
 
-// Reset begins a new measurement. Packets on their way count for it when they arrive.
+// Reset starts a new measurement. Packets in flight count for it when they arrive.
 func (l *Latency) Reset() {
 	l.waiting, l.eject, l.stream, l.complete, l.total = stat{}, stat{}, stat{}, stat{}, stat{}
 	clear(l.hops)
 }
 
-// Summary lists the blocks in the order in which a packet passes them, then the whole.
+// Summary lists the blocks in the order of a packet's path, then the total.
 func (l *Latency) Summary() []Block {
 	list := make([]Block, 0, len(l.hops)+5)
 	list = append(list, l.waiting.block("requester (line to first flit)"))
@@ -77,7 +77,7 @@ func (s *stat) add(v drivers.Cycle) {
 	s.count, s.sum, s.max = s.count+1, s.sum+c, max(s.max, c)
 }
 
-// Trace takes events.
+// Trace implements drivers.TraceSink.
 func (l *Latency) Trace(events []drivers.TraceEvent) error {
 	for i := range events {
 		e := &events[i]
@@ -94,7 +94,7 @@ func (l *Latency) Trace(events []drivers.TraceEvent) error {
 			if h := regs.Header(e.Data); h.Type() == regs.PacketTypeVELO {
 				l.header(e, h)
 			} else if e.Point == drivers.PointEject {
-				l.node(e.Node).leaving[e.VC%regs.TorusVCs] = nil // its tail is not ours
+				l.node(e.Node).leaving[e.VC%regs.TorusVCs] = nil // its tail belongs to another packet type
 			}
 		case e.Point == drivers.PointEject && e.Flags&drivers.TraceTail != 0:
 			l.tail(e)

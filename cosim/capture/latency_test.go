@@ -61,7 +61,7 @@ func TestLatencyByHand(t *testing.T) {
 	require.NoError(t, l.Trace(inOrder(
 		way{src: 0, dst: 2, line: 100, inject: 103, links: []drivers.Cycle{110, 121}, via: []uint16{0, 1}, eject: 140, slot: 160},
 		way{src: 0, dst: 2, line: 104, inject: 109, links: []drivers.Cycle{116, 129}, via: []uint16{0, 1}, eject: 146, slot: 180},
-		way{src: 1, dst: 1, line: 100, inject: 101, eject: 102, slot: 110}, // to itself: no link
+		way{src: 1, dst: 1, line: 100, inject: 101, eject: 102, slot: 110}, // to its own node: no link
 	)))
 	require.Equal(t, []Block{
 		{"requester (line to first flit)", 3, 1, 3, 5},
@@ -79,8 +79,8 @@ func TestLatencyByHand(t *testing.T) {
 	}
 }
 
-// A discarded packet is not taken for the next one of its pair, and what the
-// requester refused was never on its way.
+// TestLatencyWithDrops: a discarded packet is not mistaken for the next one of its pair, and a
+// packet refused by the requester is not counted.
 func TestLatencyWithDrops(t *testing.T) {
 	l := NewLatency()
 	all := inOrder(
@@ -96,7 +96,8 @@ func TestLatencyWithDrops(t *testing.T) {
 	require.Equal(t, Block{"line to slot", 2, 50, 50, 50}, total)
 }
 
-// Packets that were on their way when the trace began count where they are seen whole.
+// Packets that were in flight when the trace began count for the blocks that they traverse
+// completely.
 func TestLatencyFromTheMiddle(t *testing.T) {
 	all := inOrder(way{src: 0, dst: 2, line: 100, inject: 103, links: []drivers.Cycle{110}, via: []uint16{0}, eject: 140, slot: 160})
 	for cut := range all {
@@ -109,7 +110,7 @@ func TestLatencyFromTheMiddle(t *testing.T) {
 	}
 }
 
-// One packet at a time through the ideal NIC: the blocks add up to the whole.
+// One packet at a time through the ideal NIC: the blocks add up to the total.
 func TestLatencyOfTheIdealNIC(t *testing.T) {
 	l := NewLatency()
 	var file bytes.Buffer
@@ -147,7 +148,7 @@ func machine(t testing.TB, sink drivers.TraceSink) *nic.Machine {
 	return sys
 }
 
-// Random traffic: identical runs give identical files, which tshark finds nothing wrong with.
+// Random traffic: identical runs give identical files, in which tshark finds no errors.
 func TestIdenticalRuns(t *testing.T) {
 	first, second := traffic(t), traffic(t)
 	require.True(t, bytes.Equal(first, second), "seed %d", *seed)

@@ -11,7 +11,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// The layers of a packet. A capture's packets begin with LayerTypeNicLoop.
+// The layers of a packet. The first layer of a packet is LayerTypeNicLoop.
 var (
 	LayerTypeNicLoop = gopacket.RegisterLayerType(1470, gopacket.LayerTypeMetadata{Name: "NicLoop", Decoder: gopacket.DecodeFunc(decodeNicLoop)})
 	LayerTypeVELO    = gopacket.RegisterLayerType(1471, gopacket.LayerTypeMetadata{Name: "VELO", Decoder: gopacket.DecodeFunc(decodeVELO)})
@@ -47,7 +47,7 @@ func (n *NicLoop) NextLayerType() gopacket.LayerType {
 	return gopacket.LayerTypePayload
 }
 
-// DecodeFromBytes takes a whole packet.
+// DecodeFromBytes decodes a whole packet.
 func (n *NicLoop) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	if len(data) < 2*regs.FlitBytes {
 		df.SetTruncated()
@@ -71,7 +71,7 @@ func (n *NicLoop) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error
 	return nil
 }
 
-// bounds are the least and the greatest length that the packet's type may have.
+// bounds are the minimum and maximum length for the packet's type.
 func bounds(h regs.Header) (low, high int) {
 	switch t := h.Type(); {
 	case isRMA(t):
@@ -84,8 +84,8 @@ func bounds(h regs.Header) (low, high int) {
 	return 0, regs.VELOPayload
 }
 
-// SerializeTo puts the header in front of what b holds, which must be as many
-// flits as its Length says. With opts.ComputeChecksums the CRC of the tail is set.
+// SerializeTo prepends the header to the contents of b, whose number of flits must match Length.
+// With opts.ComputeChecksums the CRC of the tail is set.
 func (n *NicLoop) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.SerializeOptions) error {
 	if rest, want := len(b.Bytes()), (flit.Total(n.Header)-1)*regs.FlitBytes; rest != want {
 		return fmt.Errorf("%d bytes follow the header, its length %d announces %d", rest, n.Header.Length(), want)
@@ -105,15 +105,14 @@ func (n *NicLoop) SerializeTo(b gopacket.SerializeBuffer, opts gopacket.Serializ
 	return nil
 }
 
-// VELO is the payload of a VELO packet, with the credits that it carries.
+// VELO is the payload of a VELO packet, with its credits.
 type VELO struct {
 	layers.BaseLayer
-	// Packet is the header that belongs to the payload; a DecodingLayerParser's
-	// user points it at its NicLoop.
+	// Packet is the header of the packet; users of a DecodingLayerParser set it to their NicLoop.
 	Packet *NicLoop
-	// Data is what the sender gave, without credits of a piggyback.
+	// Data is the sender's payload, without the credits of a piggyback.
 	Data []byte
-	// Credits are those of a piggyback, of a credit packet or of a response.
+	// Credits of a piggyback, a credit packet or a response.
 	Credits    uint16
 	HasCredits bool
 }
@@ -127,7 +126,7 @@ func (*VELO) CanDecode() gopacket.LayerClass { return LayerTypeVELO }
 // NextLayerType is LayerTypeTail.
 func (*VELO) NextLayerType() gopacket.LayerType { return LayerTypeTail }
 
-// DecodeFromBytes takes what follows the header in Packet.
+// DecodeFromBytes decodes the bytes that follow the header in Packet.
 func (v *VELO) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	if v.Packet == nil {
 		return fmt.Errorf("VELO payload without its header: set VELO.Packet")
@@ -149,7 +148,7 @@ func (v *VELO) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	return nil
 }
 
-// SerializeTo puts the payload in front of what b holds.
+// SerializeTo prepends the payload to the contents of b.
 func (v *VELO) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
 	body := v.Data
 	if v.Packet == nil {
@@ -185,7 +184,7 @@ func (*Tail) CanDecode() gopacket.LayerClass { return LayerTypeTail }
 // NextLayerType is LayerTypeZero: nothing follows.
 func (*Tail) NextLayerType() gopacket.LayerType { return gopacket.LayerTypeZero }
 
-// DecodeFromBytes takes the tail flit.
+// DecodeFromBytes decodes the tail flit.
 func (t *Tail) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	if len(data) != regs.FlitBytes {
 		if len(data) < regs.FlitBytes {
@@ -198,7 +197,7 @@ func (t *Tail) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	return nil
 }
 
-// SerializeTo puts the tail in front of what b holds.
+// SerializeTo prepends the tail to the contents of b.
 func (t *Tail) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
 	to, err := b.PrependBytes(regs.FlitBytes)
 	if err != nil {
@@ -208,7 +207,7 @@ func (t *Tail) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptio
 	return nil
 }
 
-// Valid says whether the CRC is that of the packet.
+// Valid reports whether the CRC is that of the packet.
 func (t *Tail) Valid(n *NicLoop) bool { return t.Tail.CRC() == n.Computed }
 
 func decodeNicLoop(data []byte, p gopacket.PacketBuilder) error {
@@ -229,7 +228,7 @@ func decodeNicLoop(data []byte, p gopacket.PacketBuilder) error {
 	return p.NextDecoder(gopacket.DecodeFunc(func(data []byte, p gopacket.PacketBuilder) error { return add(body, data, p) }))
 }
 
-// decodeVELO refuses: a payload alone does not say what it is.
+// decodeVELO fails: a payload alone does not contain its type.
 func decodeVELO(data []byte, p gopacket.PacketBuilder) error { return add(&VELO{}, data, p) }
 
 func decodeTail(data []byte, p gopacket.PacketBuilder) error { return add(&Tail{}, data, p) }

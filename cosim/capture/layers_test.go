@@ -11,7 +11,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// wire gives a packet's bytes.
+// wire returns a packet's bytes.
 func wire(t testing.TB, h regs.Header, payload []byte) []byte {
 	list := read(t, capture(t, flits(0, drivers.PointInject, 0, h, payload)))
 	require.Len(t, list, 1)
@@ -59,7 +59,7 @@ func TestLayers(t *testing.T) {
 	})
 }
 
-// serialize makes the packet with gopacket alone; its CRC is computed.
+// serialize creates the packet with gopacket; its CRC is computed.
 func serialize(t testing.TB, n *NicLoop, body func(*NicLoop) gopacket.SerializableLayer) []byte {
 	b := gopacket.NewSerializeBuffer()
 	require.NoError(t, gopacket.SerializeLayers(b, gopacket.SerializeOptions{ComputeChecksums: true}, n, body(n), &Tail{Tail: regs.TailFields{PDID: 0xd0, Life: 3}.Pack()}))
@@ -148,8 +148,8 @@ func FuzzLayers(f *testing.F) {
 	})
 }
 
-// encodesAgain: what was decoded without an error gives the same bytes, but for
-// those that have no meaning: padding, reserved bits and the CRC.
+// encodesAgain: a packet that was decoded without error is encoded to the same bytes, except those
+// without meaning: padding, reserved bits and the CRC.
 func encodesAgain(t *testing.T, p gopacket.Packet) {
 	head, ok := p.Layer(LayerTypeNicLoop).(*NicLoop)
 	if !ok || p.ErrorLayer() != nil {

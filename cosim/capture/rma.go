@@ -11,30 +11,29 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// LayerTypeRMA is what an RMA packet has between header and tail.
+// LayerTypeRMA is the layer between header and tail of an RMA packet.
 var LayerTypeRMA = gopacket.RegisterLayerType(1473, gopacket.LayerTypeMetadata{Name: "RMA", Decoder: gopacket.DecodeFunc(decodeRMA)})
 
-// An RMA packet has the extension flit, and behind it a quadword of operands or bytes.
+// An RMA packet has the extension flit, followed by a quadword of operands or by bytes.
 const (
 	extBytes  = regs.FlitBytes
 	wordBytes = extBytes + regs.FlitBytes // header.length of a packet with one quadword
 )
 
-// RMA is the body of an RMA packet. Which of Data and Word it has depends on the packet's type.
+// RMA is the body of an RMA packet. The packet's type determines whether Data or Word is used.
 type RMA struct {
 	layers.BaseLayer
-	// Packet is the header that belongs to the body; a DecodingLayerParser's
-	// user points it at its NicLoop.
+	// Packet is the header of the packet; users of a DecodingLayerParser set it to their NicLoop.
 	Packet *NicLoop
 	Ext    regs.RMAExt
-	// Data are the bytes of a PUT, IMM_PUT or GET_RSP.
+	// Data holds the bytes of a PUT, IMM_PUT or GET_RSP.
 	Data []byte
-	// Word is the quadword of the other types; Get, Lock, Result and Error read it.
-	// A NOTI's is the payload of the notification.
+	// Word is the quadword of the other types, decoded by Get, Lock, Result and Error. For a NOTI
+	// it is the payload of the notification.
 	Word uint64
 }
 
-// Op are the modifiers in the header.
+// Op returns the modifiers in the header.
 func (r *RMA) Op() regs.RMAOp { return regs.RMAOp(r.Packet.Header.Op()) }
 
 // Get is the Word of a GET_REQ.
@@ -46,7 +45,7 @@ func (r *RMA) Lock() regs.RMALock { return regs.RMALock(r.Word) }
 // Result is the Word of a LOCK_RSP.
 func (r *RMA) Result() regs.RMAResult { return regs.RMAResult(r.Word) }
 
-// Error is the Word of an ERROR: what failed, who found it and why.
+// Error is the Word of an ERROR: the failed operation, the detecting unit and the reason.
 func (r *RMA) Error() regs.RMANoti { return regs.RMANoti(r.Word) }
 
 // LayerType is LayerTypeRMA.
@@ -58,17 +57,17 @@ func (*RMA) CanDecode() gopacket.LayerClass { return LayerTypeRMA }
 // NextLayerType is LayerTypeTail.
 func (*RMA) NextLayerType() gopacket.LayerType { return LayerTypeTail }
 
-// isRMA tells whether packets of the type have an extension flit.
+// isRMA reports whether packets of the type have an extension flit.
 func isRMA(t regs.PacketType) bool {
 	return t >= regs.PacketTypeRMAPut && t <= regs.PacketTypeRMAError
 }
 
-// movesBytes tells whether bytes follow the extension flit, and not a quadword.
+// movesBytes reports whether bytes follow the extension flit instead of a quadword.
 func movesBytes(t regs.PacketType) bool {
 	return t == regs.PacketTypeRMAPut || t == regs.PacketTypeRMAImmPut || t == regs.PacketTypeRMAGetRsp
 }
 
-// rmaBounds are the least and the greatest header.length that the type may have.
+// rmaBounds are the minimum and maximum header.length for the type.
 func rmaBounds(t regs.PacketType) (low, high int) {
 	switch {
 	case t == regs.PacketTypeRMAImmPut:
@@ -79,7 +78,7 @@ func rmaBounds(t regs.PacketType) (low, high int) {
 	return wordBytes, wordBytes
 }
 
-// DecodeFromBytes takes what follows the header in Packet.
+// DecodeFromBytes decodes the bytes that follow the header in Packet.
 func (r *RMA) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	if r.Packet == nil {
 		return fmt.Errorf("RMA body without its header: set RMA.Packet")
@@ -103,7 +102,7 @@ func (r *RMA) DecodeFromBytes(data []byte, df gopacket.DecodeFeedback) error {
 	return nil
 }
 
-// SerializeTo puts the body in front of what b holds.
+// SerializeTo prepends the body to the contents of b.
 func (r *RMA) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOptions) error {
 	if r.Packet == nil {
 		return fmt.Errorf("RMA body without its header: set RMA.Packet")
@@ -125,5 +124,5 @@ func (r *RMA) SerializeTo(b gopacket.SerializeBuffer, _ gopacket.SerializeOption
 	return nil
 }
 
-// decodeRMA refuses: a body alone does not say what it is.
+// decodeRMA fails: a body alone does not contain its type.
 func decodeRMA(data []byte, p gopacket.PacketBuilder) error { return add(&RMA{}, data, p) }

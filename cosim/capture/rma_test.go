@@ -14,26 +14,26 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// rmaPacket is a packet and what must be read from it.
+// rmaPacket is a packet with its expected decoding.
 type rmaPacket struct {
 	header regs.Header
 	op     regs.RMAOpFields
 	ext    regs.RMAExtFields
-	body   []byte // extension flit and what follows
-	data   []byte // of those that move bytes
-	word   uint64 // of the others
-	fields string // what tshark finds in the word
+	body   []byte // extension flit and the rest
+	data   []byte // for types with bytes
+	word   uint64 // for other types
+	fields string // fields of the word in tshark
 	text   string // the info column
 }
 
 const rmaOther = "||||||||||||" // no quadword with fields
 
-// everyRMA calls f for every type with random fields, and for all lengths of those that move bytes.
+// everyRMA calls f for every type with random fields, and for all lengths of types with bytes.
 func everyRMA(f func(rmaPacket)) {
 	rng := rand.New(rand.NewPCG(*seed, 3))
 	for n := 1; n <= regs.RMAMTU; n++ {
 		if testing.Short() && n > 80 && n%16 != 15 && n%16 > 1 {
-			continue // around the ends of flits
+			continue // lengths around the ends of flits
 		}
 		f(newRMA(rng, regs.PacketTypeRMAPut, n))
 		f(newRMA(rng, regs.PacketTypeRMAGetRsp, n))
@@ -46,7 +46,7 @@ func everyRMA(f func(rmaPacket)) {
 	}
 }
 
-// nlaFor has room for n bytes in its page.
+// nlaFor returns an NLA with room for n bytes in its page.
 func nlaFor(rng *rand.Rand, n int) uint64 {
 	return rng.Uint64N(1<<36)<<12 | uint64(rng.IntN(4096-n+1))
 }
@@ -82,7 +82,7 @@ func newRMA(rng *rand.Rand, t regs.PacketType, n int) rmaPacket {
 	return p
 }
 
-// operands makes the quadword of a packet without bytes.
+// operands creates the quadword of a packet without bytes.
 func (p *rmaPacket) operands(rng *rand.Rand, t regs.PacketType, n int) {
 	at := fmt.Sprintf("at NLA 0x%012x", p.ext.NLA)
 	switch t {
@@ -114,7 +114,7 @@ func (p *rmaPacket) operands(rng *rand.Rand, t regs.PacketType, n int) {
 	}
 }
 
-// digit is a bit as tshark shows it.
+// digit is a bit as printed by tshark.
 func digit(v bool) string {
 	if v {
 		return "1"
@@ -165,7 +165,7 @@ func TestRMAMalformed(t *testing.T) {
 	require.ErrorContains(t, short.DecodeFromBytes(make([]byte, 8), gopacket.NilDecodeFeedback), "8 bytes, its header announces 16")
 }
 
-// A parser that reuses its layers decodes RMA without allocation too.
+// A parser that reuses its layers decodes RMA without allocation, too.
 func TestRMAParser(t *testing.T) {
 	want := newRMA(rand.New(rand.NewPCG(1, 1)), regs.PacketTypeRMAPut, 77)
 	data := wire(t, want.header, want.body)
@@ -180,7 +180,7 @@ func TestRMAParser(t *testing.T) {
 	require.Zero(t, testing.AllocsPerRun(100, func() { _ = parser.DecodeLayers(data, &decoded) }))
 }
 
-// Every type: all fields right, nothing malformed, the info column tells it.
+// Every type: all fields are correct, no packet is malformed, and the info column describes it.
 func TestDissectorRMA(t *testing.T) {
 	var all [][]drivers.TraceEvent
 	var want, texts []string
@@ -220,7 +220,7 @@ func TestDissectorRMA(t *testing.T) {
 	require.Empty(t, fields(t, file, "_ws.malformed || _ws.expert || !nicloop", "frame.number"))
 }
 
-// What is wrong with an RMA packet is said.
+// Errors in an RMA packet are reported.
 func TestDissectorRMAErrors(t *testing.T) {
 	put := regs.HeaderFields{Type: regs.PacketTypeRMAPut, Length: 40}.Pack()
 	body := make([]byte, 40)

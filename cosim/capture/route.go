@@ -7,8 +7,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// mark is a packet on its way: when its line was taken (unknown for packets that
-// were under way when the trace began) and when it entered where it is.
+// mark is a packet in flight: the cycle in which its line was taken (unknown for packets in flight
+// when the trace began), and the cycle in which it entered its current block.
 type mark struct{ start, since drivers.Cycle }
 
 const unknown = drivers.Forever
@@ -36,12 +36,12 @@ func (f *fifo) pop() (m mark, ok bool) {
 // route follows the packets of one source and destination.
 type route struct {
 	nodes   []uint16 // that forwarded the first packet, in order
-	stages  []fifo   // packets inside routers, by hops behind them
-	leaving fifo     // header out of the last router, tail not: one at most
+	stages  []fifo   // packets inside routers, by number of hops passed
+	leaving fifo     // header has left the last router, tail has not: at most one
 	arrived fifo     // in the completer
 }
 
-// hop gives a forwarding node's position on the route.
+// hop returns the position of a forwarding node on the route.
 func (r *route) hop(node uint16) int {
 	i := slices.Index(r.nodes, node)
 	if i < 0 {
@@ -75,13 +75,13 @@ func (l *Latency) node(id uint16) *nodeState {
 	return &l.nodes[id]
 }
 
-// nodeState is what is known of a node's NIC.
+// nodeState is the state of a node's NIC.
 type nodeState struct {
 	lines   fifo                  // taken, not injected
-	leaving [regs.TorusVCs]*route // whose packet the router hands over
+	leaving [regs.TorusVCs]*route // route of the packet that the router is ejecting
 }
 
-// header moves a packet on as its first flit passes a point.
+// header advances a packet when its first flit passes a point.
 func (l *Latency) header(e *drivers.TraceEvent, h regs.Header) {
 	r := l.route(h.SrcNode(), h.DstNode())
 	switch e.Point {
@@ -138,8 +138,8 @@ func (l *Latency) slot(e *drivers.TraceEvent) {
 	}
 }
 
-// dropped forgets a packet that its completer discarded. What the requester
-// refused was never a packet.
+// dropped removes a packet that its completer discarded. A packet refused by the requester was
+// never recorded.
 func (l *Latency) dropped(e *drivers.TraceEvent) {
 	switch regs.DropReason(e.Data >> 32) {
 	case regs.DropReasonBadLength, regs.DropReasonWindowOff, regs.DropReasonNoSuchNode:

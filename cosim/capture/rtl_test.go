@@ -19,8 +19,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// What the RTL traces is well-formed: every packet is whole at every point of its
-// way, its CRC is good and its latency adds up.
+// TestRTL: traces of the RTL are well-formed: every packet is complete at every point of its path,
+// its CRC is correct and its latencies add up.
 func TestRTL(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
@@ -56,7 +56,7 @@ func TestRTL(t *testing.T) {
 		require.NoError(t, err)
 		seen[i.Name]++
 	}
-	// node 0 sends to node 3: one step in x, one in y
+	// node 0 sends to node 3: one hop in x, one in y
 	require.Equal(t, map[string]int{"node0.inject": packets, "node0.x+": packets, "node1.y+": packets, "node3.eject": packets}, seen)
 	blocks := l.Summary()
 	require.Len(t, blocks, 7)
@@ -70,7 +70,7 @@ func TestRTL(t *testing.T) {
 	require.InDelta(t, total, sum-total, 1e-6)
 }
 
-// The stages of one packet and the blocks of the statistics tell the same.
+// The stages of one packet agree with the blocks of the statistics.
 func TestStagesAgreeWithBlocks(t *testing.T) {
 	if testing.Short() {
 		t.Skip("builds a simulator")
@@ -91,13 +91,13 @@ func TestStagesAgreeWithBlocks(t *testing.T) {
 	b := l.Summary()
 	require.Len(t, s, 12)
 	require.Len(t, b, 7)
-	// The statistics begin when the line is taken, in the cycle behind its last beat. 0 call, 1 burst,
-	// 2 requester, 3 router, 4 link, 5 router, 6 link, 7 last router, 8 the other flits, 9 completer,
-	// 10 write, 11 poll
+	// The statistics begin when the line is taken, in the cycle after its last beat. 0 call, 1
+	// burst, 2 requester, 3 router, 4 link, 5 router, 6 link, 7 last router, 8 the other flits, 9
+	// completer, 10 write, 11 poll
 	for i, want := range []drivers.Time{s[2].Time - clock, s[3].Time, s[4].Time + s[5].Time, s[6].Time + s[7].Time, s[8].Time} {
 		require.EqualValues(t, want, b[i].Mean, b[i].Name)
 	}
-	// The statistics count the acknowledgement of the write too; software does not wait for it.
+	// The statistics include the acknowledgement of the write; software does not wait for it.
 	require.Greater(t, b[5].Mean, float64(s[9].Time+s[10].Time))
 }
 

@@ -14,9 +14,9 @@ type milestone struct {
 	at    drivers.Time
 }
 
-// Stages tells the stages of the packet, in its order. They add up to t.End -
-// t.Start whatever the hardware does: a stage counts only what no later stage hides
-// (a memory that is still read while its first bytes leave, for instance).
+// Stages lists the stages of the packet in order. They always add up to t.End - t.Start: a stage
+// counts only the time that does not overlap with a later stage (for example memory that is still
+// being read when its first bytes leave).
 func (f *Flight) Stages(t Trip) ([]Stage, error) {
 	s := stager{events: f.events, trip: t}
 	if t.RMA {
@@ -40,7 +40,7 @@ func (f *Flight) Stages(t Trip) ([]Stage, error) {
 	return stages, nil
 }
 
-// stager looks for the milestones of one trip.
+// stager finds the milestones of one trip.
 type stager struct {
 	events  []drivers.TraceEvent
 	trip    Trip
@@ -71,7 +71,7 @@ func (s *stager) put() {
 	s.arrived("poll, take the notification")
 }
 
-// store is what the sender's processor does.
+// store is the work of the sender's processor.
 func (s *stager) store(burst string) {
 	s.find("call, store reaches the bus", Host, func(e *drivers.TraceEvent) bool {
 		return int(e.Node) == s.trip.Src && e.Point == drivers.PointPIOAddr && regs.ForDescriptors(uint32(e.Data)) == s.trip.RMA
@@ -79,13 +79,12 @@ func (s *stager) store(burst string) {
 	s.find(burst, Bus, func(e *drivers.TraceEvent) bool { return int(e.Node) == s.trip.Src && e.Point == drivers.PointPIOLast })
 }
 
-// arrived: from the moment memory has it, all is up to the receiver's software.
+// arrived: once the data is in memory, the remaining time belongs to the receiver's software.
 func (s *stager) arrived(name string) {
 	s.path = append(s.path, milestone{name, Host, s.trip.End})
 }
 
-// packet follows the packet's head from the NIC through the network, and waits
-// for its tail.
+// packet follows the packet's head from the NIC through the network, and then its tail.
 func (s *stager) packet(typ regs.PacketType, sender string) {
 	wire := ""
 	for i := range s.events {
@@ -110,7 +109,7 @@ func (s *stager) packet(typ regs.PacketType, sender string) {
 	s.miss("the packet's arrival")
 }
 
-// head tells whether the event is a head flit of the packet.
+// head reports whether the event is a head flit of the packet.
 func (s *stager) head(e *drivers.TraceEvent, typ regs.PacketType) bool {
 	if e.Flags&drivers.TraceHead == 0 || e.Point >= linkPoints && e.Point < drivers.PointArrive1 || e.Point >= drivers.PointTLPDown {
 		return false
@@ -119,7 +118,7 @@ func (s *stager) head(e *drivers.TraceEvent, typ regs.PacketType) bool {
 	return h.Type() == typ && int(h.SrcNode()) == s.trip.Src && int(h.DstNode()) == s.trip.Dst
 }
 
-// tail looks for the end of the packet that begins with the first event.
+// tail finds the end of the packet that begins with the first event.
 func (s *stager) tail(events []drivers.TraceEvent, head *drivers.TraceEvent) {
 	flits := 0
 	for i := range events {
@@ -139,7 +138,7 @@ func (s *stager) first(name string, c Class, node int, point uint8, in Range) {
 	s.find(name, c, func(e *drivers.TraceEvent) bool { return int(e.Node) == node && e.Point == point && in.holds(e.Data) })
 }
 
-// last takes the last event of the kind: a burst is one of several.
+// last takes the last event of the kind, because there may be several bursts.
 func (s *stager) last(name string, c Class, node int, point uint8, in Range) {
 	for i := len(s.events) - 1; i >= 0; i-- {
 		if e := &s.events[i]; int(e.Node) == node && e.Point == point && in.holds(e.Data) {

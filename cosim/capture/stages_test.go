@@ -11,13 +11,13 @@ import (
 
 const clock = 10 // ps: times below are ten times the cycles
 
-// bus makes an event without a flit.
+// bus returns an event without a flit.
 func bus(node uint16, point uint8, at drivers.Cycle, data uint64) drivers.TraceEvent {
 	return drivers.TraceEvent{Node: node, Point: point, Cycle: at, Data: data}
 }
 
-// putTrip is a put of 100 bytes from node 0 over node 1 to node 2, by hand. The
-// read of the bytes ends when readEnd says; 40 of the stages' cycles lie behind it.
+// putTrip is a hand-written trace of a put of 100 bytes from node 0 through node 1 to node 2. The
+// read of the bytes ends at readEnd, 40 cycles of stages later.
 func putTrip(readEnd drivers.Cycle) ([]drivers.TraceEvent, Trip) {
 	h := regs.HeaderFields{Type: regs.PacketTypeRMAPut, Length: 108, DstNode: 2}.Pack()
 	arrive := drivers.TraceEvent{Point: drivers.PointArrive1 + 1, Data: uint64(h), Flags: drivers.TraceHead}
@@ -25,13 +25,13 @@ func putTrip(readEnd drivers.Cycle) ([]drivers.TraceEvent, Trip) {
 	first.Node, first.Cycle = 1, 167
 	second.Node, second.Cycle = 2, 176
 	list := []drivers.TraceEvent{
-		bus(0, drivers.PointPIOAddr, 105, 0), // somebody's VELO packet
+		bus(0, drivers.PointPIOAddr, 105, 0), // an unrelated VELO packet
 		bus(0, drivers.PointPIOAddr, 107, uint64(regs.Descriptors(0))),
 		bus(0, drivers.PointPIOLast, 110, 0),
 		bus(0, drivers.PointReadAddr, 112, 0x9000), // a translation
 		bus(0, drivers.PointReadLast, 120, 0),
 		bus(0, drivers.PointReadAddr, 125, 0x2000),
-		bus(0, drivers.PointReadAddr, 126, 0x2040), // under way together
+		bus(0, drivers.PointReadAddr, 126, 0x2040), // in flight together
 		bus(0, drivers.PointReadLast, 140, 0),
 		bus(0, drivers.PointReadLast, readEnd, 0),
 	}
@@ -90,7 +90,7 @@ func TestStagesOfAPut(t *testing.T) {
 	}, stages(t, events, trip))
 }
 
-// A sender that begins while the memory is still read hides the rest of the read.
+// A sender that starts while memory is still being read hides the rest of the read.
 func TestStagesThatOverlap(t *testing.T) {
 	events, trip := putTrip(165)
 	list := stages(t, events, trip)
@@ -98,7 +98,7 @@ func TestStagesThatOverlap(t *testing.T) {
 	require.Equal(t, Stage{"RMA sender", NIC, 0}, list[4])
 }
 
-// What was there before Keep is not the packet's, but its bursts are still known.
+// Events before Keep are not attributed to the packet, but their bursts are tracked.
 func TestStagesFromTheMiddle(t *testing.T) {
 	events, trip := putTrip(150)
 	before := []drivers.TraceEvent{bus(0, drivers.PointPIOAddr, 1, uint64(regs.Descriptors(0))), bus(2, drivers.PointWriteAddr, 2, 0x4000)}

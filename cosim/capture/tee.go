@@ -4,8 +4,7 @@ import "github.com/nicloop/nicloop/drivers"
 
 type tee []drivers.TraceSink
 
-// Tee makes a sink that hands events to all sinks, in order. The first error
-// ends it.
+// Tee returns a sink that passes events to all sinks in order, up to the first error.
 func Tee(sinks ...drivers.TraceSink) drivers.TraceSink {
 	if len(sinks) == 1 {
 		return sinks[0]

@@ -13,24 +13,24 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// TLPLinkType is DLT_USER1: transaction layer packets of PCIe, as they are between a NIC and its
-// root complex. The bytes are in the order in which PCIe sends them: byte 0 of the header first,
-// then the payload from the lowest address on.
+// TLPLinkType is DLT_USER1: PCIe transaction layer packets between a NIC and its root complex. The
+// bytes are in PCIe transmission order: the header from byte 0, then the payload in order of
+// addresses.
 const TLPLinkType = layers.LinkType(148)
 
-// maxTLP ends a TLP whose end is missing.
+// maxTLP is the length at which a TLP without an end is terminated.
 const maxTLP = 4*4 + 4096 + 4
 
 var tlpNames = [2]string{"pcie.down", "pcie.up"}
 
-// A tlpStream is one direction of one node's PCIe.
+// A tlpStream is one direction of one node's PCIe link.
 type tlpStream struct {
 	id     int // interface; -1 until its first TLP
 	data   []byte
-	header int // bytes of it
+	header int // length of the header
 }
 
-// tlp adds a word to its TLP, and writes the TLP when it is whole.
+// tlp adds a word to its TLP, and writes the TLP when it is complete.
 func (c *Writer) tlp(e *drivers.TraceEvent) {
 	i := 2*int(e.Node) + int(e.Point-drivers.PointTLPDown)
 	for len(c.tlps) <= i {
@@ -43,7 +43,7 @@ func (c *Writer) tlp(e *drivers.TraceEvent) {
 			s.header = 16
 		}
 	} else if len(s.data) == 0 {
-		return // under way when the trace began
+		return // in flight when the trace began
 	}
 	s.add(uint32(e.Data))
 	if e.VC&1 != 0 {

@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// words are the trace of a TLP: header dwords as numbers, payload as memory has it.
+// words is the trace of a TLP: header dwords as numbers, payload as in memory.
 func words(node uint16, point uint8, at drivers.Cycle, dwords ...uint32) (list []drivers.TraceEvent) {
 	for i := 0; i < len(dwords); i += 2 {
 		e := drivers.TraceEvent{Cycle: at + drivers.Cycle(i/2), Node: node, Point: point, Data: uint64(dwords[i])}
@@ -27,8 +27,8 @@ func words(node uint16, point uint8, at drivers.Cycle, dwords ...uint32) (list [
 	return list
 }
 
-// Every kind of TLP that there is here, both directions and both lengths of header, interleaved
-// with each other: fields right, mistakes told.
+// Every kind of TLP in use, in both directions and with both header lengths, interleaved: fields
+// are correct and errors are reported.
 func TestTLPs(t *testing.T) {
 	const down, up = drivers.PointTLPDown, drivers.PointTLPUp
 	read := words(1, down, 100, 0x00000002, 0x000007ff, 0xd0000058)

@@ -23,7 +23,7 @@ func fields(t *testing.T, file []byte, filter string, names ...string) []string 
 	return tsharktest.Fields(t, Dissector(), file, filter, names...)
 }
 
-// Every kind, length and piggyback: all fields right, nothing malformed.
+// Every kind, length and piggyback: all fields are correct, and no packet is malformed.
 func TestDissector(t *testing.T) {
 	var all [][]drivers.TraceEvent
 	var want []string
@@ -67,7 +67,7 @@ func TestDissectorColumns(t *testing.T) {
 	}
 }
 
-// What is wrong with a packet is said, and where.
+// Errors in a packet are reported with their position.
 func TestDissectorErrors(t *testing.T) {
 	good := velo(regs.HeaderFields{Length: 20, DstNode: 1})
 	crc := flits(0, drivers.PointInject, 0, good, pattern(good, 0))

@@ -18,15 +18,16 @@ import (
 // LinkType is DLT_USER0.
 const LinkType = layers.LinkType(147)
 
-// maxPacket ends a packet whose tail is missing: header, payload, credits, tail.
+// maxPacket is the length at which a packet without a tail is terminated: header, payload, credits,
+// tail.
 const maxPacket = regs.MTU + 3*regs.FlitBytes
 
 const linkPoints = drivers.PointEject + 1
 
 var pointNames = [linkPoints]string{"inject", "x+", "x-", "y+", "y-", "z+", "z-", "eject"}
 
-// A Writer is a drivers.TraceSink that writes pcapng. Interfaces appear in the
-// order in which packets first cross them; node0.inject is always the first.
+// A Writer is a drivers.TraceSink that writes pcapng. Interfaces appear in the order of their first
+// packets; node0.inject is always the first.
 type Writer struct {
 	ng    *pcapgo.NgWriter
 	links []link // by node, then point
@@ -72,7 +73,7 @@ func (c *Writer) link(node, point int) *link {
 	return &c.links[i]
 }
 
-// Trace takes events; those that are neither flits nor words of TLPs are no packets and pass by.
+// Trace implements drivers.TraceSink. Events that are neither flits nor words of TLPs are ignored.
 func (c *Writer) Trace(events []drivers.TraceEvent) error {
 	for i := range events {
 		e := &events[i]
@@ -89,8 +90,8 @@ func (c *Writer) Trace(events []drivers.TraceEvent) error {
 	return c.err
 }
 
-// flit adds one to its packet. Flits without a head were on their way when the
-// trace began and are left out.
+// flit adds a flit to its packet. Flits without a head were in flight when the trace began and are
+// ignored.
 func (c *Writer) flit(e *drivers.TraceEvent) {
 	l := c.link(int(e.Node), int(e.Point))
 	p := &l.open[e.VC]
@@ -119,7 +120,7 @@ func (c *Writer) write(node uint16, point uint8, l *link, p *partial, whole bool
 		}
 	}
 	length := len(p.data)
-	if !whole { // what was announced and did not come is what Wireshark calls not captured
+	if !whole { // Wireshark shows the missing bytes as not captured
 		length = max(length, flit.Total(regs.Header(binary.LittleEndian.Uint64(p.data)))*regs.FlitBytes)
 	}
 	c.err = c.ng.WritePacket(gopacket.CaptureInfo{
@@ -129,8 +130,7 @@ func (c *Writer) write(node uint16, point uint8, l *link, p *partial, whole bool
 	p.data = p.data[:0]
 }
 
-// Close writes the packets that are still incomplete, in order of node, point
-// and virtual channel, and flushes.
+// Close writes the incomplete packets in order of node, point and virtual channel, and flushes.
 func (c *Writer) Close() error {
 	for i := range c.links {
 		for vc := range c.links[i].open {
