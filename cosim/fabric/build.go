@@ -12,7 +12,7 @@ const (
 	maxRun     = 1 << 6
 )
 
-// New builds an empty network in cycle 0.
+// New builds an empty network at cycle 0.
 func New(cfg Config) (*Fabric, error) {
 	cfg.setDefaults()
 	if err := cfg.check(); err != nil {
@@ -78,7 +78,7 @@ func (c *Config) check() error {
 	return nil
 }
 
-// longestRun: a Chooser looks at the network flit by flit.
+// longestRun is one flit with a Chooser, because that examines the network flit by flit.
 func (c *Config) longestRun() int {
 	if c.Chooser != nil {
 		return 1
@@ -86,7 +86,7 @@ func (c *Config) longestRun() int {
 	return maxRun
 }
 
-// mostHops: a Chooser has the note for itself.
+// mostHops is unlimited with a Chooser, because that uses the note itself.
 func (c *Config) mostHops() int {
 	if c.Chooser != nil {
 		return 0
@@ -94,7 +94,8 @@ func (c *Config) mostHops() int {
 	return noteMask
 }
 
-// mostParts: a Chooser may look at any router, and what leaves for routers outside leaves one part.
+// mostParts is one with a Chooser, which may examine any router, and with Outside, which is served
+// by one part.
 func (c *Config) mostParts() int {
 	if c.Chooser != nil || c.Outside != nil {
 		return 1
@@ -102,7 +103,7 @@ func (c *Config) mostParts() int {
 	return min(c.Topology.Routers(), int(exactly))
 }
 
-// allParts counts that of the routers outside as well.
+// allParts includes the part of the routers outside.
 func (c *Config) allParts() int {
 	if c.Outside != nil {
 		return c.Parts + 1
@@ -123,8 +124,7 @@ func (f *Fabric) partOf(r int) uint8 {
 	return uint8(r * len(f.parts) / len(f.routers))
 }
 
-// layOut makes outputs and input VCs. Outputs to NICs stand behind all others, in
-// order of the nodes.
+// layOut creates outputs and input VCs. Outputs to NICs come last, in order of nodes.
 func (f *Fabric) layOut(t Topology) error {
 	links, inputs, voqs := 0, 0, 0
 	f.routers, f.where = make([]router, t.Routers()), make([]attachment, t.Nodes())
@@ -166,8 +166,8 @@ func (f *Fabric) layOut(t Topology) error {
 	return nil
 }
 
-// newOutputVCs makes the VCs of n outputs, or wires. An entry is promised at most a run before
-// the flit that it is for has gone, so the ring of promises has room for both.
+// newOutputVCs creates the VCs of n outputs or wires. An entry is promised at most a run before its
+// flit has left, so the ring of promises has room for both.
 func (f *Fabric) newOutputVCs(n int) []outputVC {
 	ring := 32 // see history
 	for ring < f.cfg.VCDepth+f.cfg.Run {
@@ -187,13 +187,13 @@ func (f *Fabric) outputVC(r, port, vc int) *outputVC {
 	return &f.outputVCs[int(f.routers[r].outs[port])*f.vcs+vc]
 }
 
-// inputVC gives an input VC. Those of a router stand by VC, then port, which is the
-// order of the RTL's arbiters.
+// inputVC returns an input VC. Those of a router are ordered by VC, then port, which is the order
+// of the RTL's arbiters.
 func (f *Fabric) inputVC(r, port, vc int) *inputVC {
 	return &f.inputVCs[f.routers[r].firstInput+vc*len(f.routers[r].outs)+port]
 }
 
-// connect joins every output VC with the input VC that it fills.
+// connect connects every output VC to the input VC that it fills.
 func (f *Fabric) connect(t Topology) error {
 	connected := 0
 	for r := range f.routers {
@@ -232,14 +232,14 @@ func (f *Fabric) connectNIC(node, r, port int) {
 	}
 }
 
-// join has an output VC at a router fill an input VC.
+// join connects an output VC of a router to an input VC.
 func (f *Fabric) join(l *outputVC, to *inputVC, r, delay int) {
 	l.to, to.sender, to.delay = to, l, uint64(delay)
 	l.part, to.from = to.part, f.routers[r].part
 }
 
-// addQueues makes, for every output VC of a router, a queue for each input VC that can
-// feed it. Only a NIC may get back what it sent.
+// addQueues creates, for every output VC of a router, a queue for each input VC that can feed it.
+// Only a NIC may receive packets that it sent.
 func (f *Fabric) addQueues(t Topology, r int) error {
 	ports := len(f.routers[r].outs)
 	for out := range ports {
@@ -262,7 +262,7 @@ func (f *Fabric) addQueues(t Topology, r int) error {
 	return nil
 }
 
-// feeders are the input VCs that can feed an output VC.
+// feeders returns the input VCs that can feed an output VC.
 func (f *Fabric) feeders(t Topology, r, out, w int) (from []*inputVC, err error) {
 	_, nic := t.Node(r, out)
 	for v := range f.vcs {
@@ -291,7 +291,7 @@ func (f *Fabric) fillRoutes(t Topology) {
 	}
 }
 
-// addStorage makes room for as many flits and events as can be under way in a part.
+// addStorage allocates space for the maximum number of flits and events of a part.
 func (f *Fabric) addStorage(p *Part) {
 	inputs := 0
 	for i := range f.inputVCs {

@@ -8,10 +8,10 @@ import (
 // ErrCredits reports that credits were lost or invented.
 var ErrCredits = errors.New("fabric: credits are not conserved")
 
-// CheckCredits checks credit conservation of a network that is empty and in which nothing moves:
-// every sender must hold one credit per entry of the buffer that it fills. A link without a session
-// at both ends, or without carrier, is left out: its output has no credits until a session starts.
-// So is a network of which a part is simulated elsewhere.
+// CheckCredits checks credit conservation of an empty, idle network: every sender must hold one
+// credit per entry of the buffer that it fills. Links without a session at both ends, or without
+// carrier, are skipped, because their outputs have no credits until a session starts. So are
+// networks of which a part is simulated elsewhere.
 func (f *Fabric) CheckCredits() error {
 	if f.cfg.Outside != nil {
 		return nil
@@ -40,7 +40,7 @@ func (f *Fabric) CheckCredits() error {
 	return nil
 }
 
-// hasSession tells whether credits pass between an output of a router and the buffer behind it.
+// hasSession reports whether credits pass between an output of a router and the buffer behind it.
 func (f *Fabric) hasSession(l *outputVC, router int) bool {
 	if l.part != exactly {
 		return true

@@ -1,44 +1,43 @@
-// Package fabric is the network of routers and links in Go, flit by flit and
-// cycle by cycle: what rtl/core/router and rtl/core/link do, without payload.
+// Package fabric simulates the network of routers and links, flit by flit and cycle by cycle,
+// without payload: the behaviour of rtl/core/router and rtl/core/link.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A flit needs InjectCycles to its first router, RouterCycles per router and LinkCycles per
-//     link; an entry that became free can be used again CreditCycles later (LocalCreditCycles at
-//     a NIC); per VC one credit per cycle comes back.
-//   - Per input and VC there is one queue per output; the queues of a VC share
-//     its VCDepth entries. Per output and VC a packet keeps the output from head to
-//     tail, and an arbiter chooses the next; per cycle another chooses among the VCs that can
-//     move. Both are round-robin: the first behind the one served last.
-//   - Nothing is lost, and what has one source, destination and VC stays in order.
-//     A packet without a legal route is discarded, counted, and hinders nobody.
-//   - The same calls give the same flits in the same cycles, in runs or one by one, in one part or
-//     in several. No call after New and Expose allocates, but for the lists between parts and those
-//     of links in error, which grow to what they need.
-//   - Only what can move costs time: an output that waits for a flit or a credit
-//     is not looked at until it comes.
+//   - A flit takes InjectCycles to its first router, RouterCycles per router and LinkCycles per link. A
+//     freed entry can be used again after CreditCycles (LocalCreditCycles next to a NIC); one credit
+//     returns per VC and cycle.
+//   - Each input VC has one queue per output; the queues of a VC share its VCDepth entries. A packet
+//     holds its output VC from head to tail, and an arbiter selects the next packet; in each cycle
+//     another arbiter selects among the VCs that can send. Both are round-robin, starting behind the
+//     last one served.
+//   - Nothing is lost, and traffic with the same source, destination and VC stays in order. A packet
+//     without a legal route is discarded and counted, and does not block others.
+//   - The same calls give the same flits in the same cycles, in runs or one by one, in one part or in
+//     several. Calls after New and Expose do not allocate, except for lists between parts and lists of
+//     links in error, which grow to their maximum.
+//   - Only outputs that can make progress cost time: an output that waits for a flit or a credit is
+//     examined only when that arrives.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-// In each cycle, in any order: take Ejected and Dropped, Inject at most one flit
-// per node where CanInject allows it, Release the entries that the NIC takes flits
-// out of. Then Step. While nothing can move, SkipTo(NextEvent()) does the same as
-// that many Steps. A packet's flits are injected in order, head first and tail
-// last, and not mixed with others on the same VC.
+// In each cycle, in any order: receive Ejected and Dropped, Inject at most one flit per node where
+// CanInject allows it, Release the entries whose flits the NIC takes. Then call Step. While nothing
+// can move, SkipTo(NextEvent()) is equivalent to that many Steps. The flits of a packet are
+// injected in order, head first and tail last, and not interleaved with others on the same VC.
 //
 // # Parts
 //
-// Time passes in the parts of a Fabric (Config.Parts, usually one), each of which may be worked by
-// a goroutine of its own. They call Exchange in the same cycles. Before a part steps a cycle t it
-// must have taken what the others sent in cycles up to t - Lookahead: so they exchange every
-// Lookahead cycles, each when all have come there; or every half of that, each when all have come
-// to the exchange before.
+// Time advances in the parts of a Fabric (Config.Parts, usually one), each of which may be
+// simulated by a goroutine of its own. They call Exchange in the same cycles. Before a part
+// simulates cycle t it must have received everything that other parts sent in cycles up to t -
+// Lookahead. Parts therefore exchange every Lookahead cycles, each when all have arrived there; or
+// every half of that, each when all have arrived at the previous exchange.
 //
 // # Worked example: runs
 //
-// A packet of 8 flits from node 0 to node 1 of a mesh of two, with buffers of 4 entries and runs of
-// up to 8 flits (Config.Run), and a NIC that takes every flit as it comes. These are all decisions
-// that are made:
+// A packet of 8 flits travels from node 0 to node 1 of a mesh of two nodes, with buffers of 4
+// entries, runs of up to 8 flits (Config.Run), and a NIC that takes every flit immediately. These
+// are all decisions:
 //
 //	cycle  0  NIC 0 to router 0:    flits 0 to 3, there in cycles 2 to 5
 //	cycle  2  router 0 to router 1: flits 0 to 3, there in cycles 7 to 10
@@ -47,30 +46,31 @@
 //	cycle 14  router 0 to router 1: flits 4 to 7, there in cycles 19 to 22
 //	cycle 19  router 1 to NIC 1:    flits 4 to 7, there in cycles 20 to 23
 //
-// In cycle 2 router 0 has seen one flit. It sends four at once, since the others are known to come
-// in cycles 3 to 5 and four entries are free; router 1 learns of all four now. Their entries in
-// router 0 are free from cycle 4 on, one per cycle, so the NIC goes on in cycle 4. Flit 4 must
-// wait: router 1 sends flit 0 in cycle 7, and the credit takes 7 cycles to router 0, where it can
-// be used in cycle 14. Those of flits 1 to 3 follow one per cycle, which is as fast as flits leave,
-// so the second half is one run again. Flit by flit the packet takes 24 decisions, and the same
-// cycles.
+// In cycle 2 router 0 has seen one flit. It sends four at once, because the others are known to
+// arrive in cycles 3 to 5 and four entries are free; router 1 learns of all four immediately. Their
+// entries in router 0 are free from cycle 4 on, one per cycle, so the NIC continues in cycle 4.
+// Flit 4 must wait: router 1 sends flit 0 in cycle 7, and the credit takes 7 cycles to router 0,
+// where it can be used in cycle 14. The credits of flits 1 to 3 follow one per cycle, which is as
+// fast as flits leave, so the second half is again a single run. Flit by flit, the packet takes 24
+// decisions and the same cycles.
 //
 // # Links in error
 //
-// A link is a delay until Expose makes it one of numbered words on wires that corrupt and lose
-// them, or carry none: what rtl/core/link and rtl/sim/wire_faults do, cycle by cycle (link.go,
-// wire.go, which know nothing of the rest). Without faults both are the same. While links are
-// exposed NextEvent may be Now; then Step does something that no Ejected shows: LinkFailures and
-// Ended are to be asked after each Step, SkipTo and Exchange. Every flit arrives once and in order,
-// but packets that a link gives up: their part ends with a tail of its own, and the rest is
-// discarded. A link that drains discards what is for it at its router's output, and one of which an
-// end was reset starts anew (link_session.go, gate.go): what had not come by then is lost and
-// counted. What becomes of each tail of a packet is told (Ended).
+// A link is a plain delay until Expose turns it into a link with numbered words on wires that
+// corrupt and lose words, or have no carrier: the behaviour of rtl/core/link and
+// rtl/sim/wire_faults, cycle by cycle (link.go and wire.go, which are independent of the other
+// files). Without faults both are equivalent. While links are exposed, NextEvent may be Now
+// although Ejected shows nothing: LinkFailures and Ended must be called after each Step, SkipTo and
+// Exchange. Every flit arrives once and in order, except for packets that a link gives up: the
+// delivered part is terminated by an additional tail, and the rest is discarded. A link that drains
+// discards its packets at the router's output. A link of which an end was reset starts a new
+// session (link_session.go, gate.go); flits that had not arrived by then are lost and counted. The
+// fate of each tail is reported (Ended).
 //
 // # Larger networks
 //
-// A Topology has routers of up to 255 ports and any number of nodes at each, of which [Routed]
-// makes Dragonflies and fat trees with minimal routes. A Dragonfly's adaptive routing is a Chooser:
-// it is asked once per packet and router, sees how full the outputs are (Backlog), and may write
-// into the flit what later routers must know (Flit.Note).
+// A Topology has routers of up to 255 ports with any number of nodes; [Routed] creates Dragonflies
+// and fat trees with minimal routes. Adaptive routing in a Dragonfly uses a Chooser: it is called
+// once per packet and router, can read the occupancy of the outputs (Backlog), and may store
+// information for later routers in the flit (Flit.Note).
 package fabric

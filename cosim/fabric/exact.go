@@ -6,49 +6,50 @@ import (
 	"math/bits"
 )
 
-// Links in error. A link whose wires never had a fault is a delay, which costs nothing but what
-// step.go does. From Expose on it is a link as the RTL has it, word by word (type link): what
-// leaves an output goes to it in the cycle after, and it puts flits into the queues and gives
-// credits when they come. Where the wires do nothing both are the same to the cycle.
+// Links in error. A link whose wires never had a fault is a delay, which costs nothing beyond
+// step.go. After Expose it is a link as in the RTL, word by word (type link): flits that leave an
+// output are passed to it in the next cycle, and it inserts flits into queues and returns credits
+// when they arrive. Without faults both are equal to the cycle.
 //
-// A link between parts stands in both of them. Each steps its own copy with what the other router
-// did, of which it hears Lookahead cycles later: in time for all that leaves the link.
+// A link between parts exists in both of them. Each part steps its own copy with the actions of the
+// other router, which it learns Lookahead cycles later: in time for everything that leaves the
+// link.
 
-// crossingAhead is the Lookahead over an exposed link: a carrier that is lost, or a word that ends
-// the session, has the registers of its end alone before it.
+// crossingAhead is the Lookahead over an exposed link. A lost carrier, or a word that ends the
+// session, passes only the registers of its own end before it has an effect.
 const crossingAhead = DefaultRouterCycles + DefaultLinkCycles - 2
 
-// exactly is the part that output and input VCs name whose link is exposed: of no part, so that all
-// ways from and to them are those by which flits leave a part.
+// exactly is the part number of output and input VCs with exposed links. It differs from every real
+// part, so that their traffic takes the paths by which flits leave a part.
 const exactly = ^uint8(0)
 
-// ErrWires is why a link cannot be exposed.
+// ErrWires is the reason why a link cannot be exposed.
 var ErrWires = errors.New("fabric: wires that cannot fail")
 
 // A joint is an exposed link in a part.
 type joint struct {
 	link
 	p     *Part
-	outs  [2]uint32 // the outputs that it leads from, by end
-	gates [2]gate   // of them
-	own   [2]bool   // whose router is in the part
-	other uint8     // the part that has the other end, or the same
+	outs  [2]uint32 // outputs that use it, by end
+	gates [2]gate   // of these outputs
+	own   [2]bool   // the router of the end is in this part
+	other uint8     // part of the other end; may be the same
 }
 
-// A LinkFailure tells of a link that lost its carrier, was found dead, or whose session ended.
+// A LinkFailure reports a link that lost its carrier, was declared dead, or whose session ended.
 type LinkFailure struct {
 	Router, Port int32
-	At           uint64 // the cycle; of a link between parts it may have passed
+	At           uint64 // cycle; it may be in the past for a link between parts
 }
 
-// An Ended packet was cut by a link, which will have one tail more than before, or a link has
-// discarded one of its tails.
+// An Ended reports a packet that was cut by a link, which gives it one tail more, or a tail that a
+// link discarded.
 type Ended struct {
 	Packet uint32
 	Cut    bool
 }
 
-// Wires tells whether a port leads to another router over wires that can fail.
+// Wires returns an error unless a port leads to another router over wires that can fail.
 func (f *Fabric) Wires(router, port int) error {
 	if _, _, leads := f.cfg.Topology.Link(router, port); !leads {
 		return fmt.Errorf("%w: port %d of router %d leads nowhere", ErrWires, port, router)
@@ -56,7 +57,7 @@ func (f *Fabric) Wires(router, port int) error {
 	return f.CanFail()
 }
 
-// CanFail tells whether any wires can.
+// CanFail returns an error if wires cannot fail in this configuration.
 func (f *Fabric) CanFail() error {
 	c := &f.cfg
 	switch latency := c.LinkCycles - DefaultLinkCycles; {
@@ -68,22 +69,22 @@ func (f *Fabric) CanFail() error {
 	return nil
 }
 
-// Exposed tells whether Expose has been called for a link.
+// Exposed reports whether Expose was called for a link.
 func (f *Fabric) Exposed(router, port int) bool {
 	return f.outputVC(router, port, 0).part == exactly
 }
 
-// Crosses tells whether a link leads from one part to another.
+// Crosses reports whether a link leads from one part to another.
 func (f *Fabric) Crosses(router, port int) bool {
 	peer, _, _ := f.cfg.Topology.Link(router, port)
 	return f.routers[router].part != f.routers[peer].part
 }
 
-// Expose makes a link one whose wires can fail and whose ends can be reset, in both directions; set
-// is what both have been set to. All parts must stand at the same cycle, with all exchanged. It has
-// the state then that it would have if it had been exposed from the start, if what happened lately
-// is remembered (see history, Remember). Otherwise what is on its way gets there unharmed, and the
-// link counts as still.
+// Expose turns a link into one whose wires can fail and whose ends can be reset, in both
+// directions; set are the settings of its ends. All parts must be at the same cycle, with
+// everything exchanged. If recent traffic was recorded (see history, Remember), its state is the
+// same as if it had been exposed from the start. Otherwise flits in flight arrive unharmed, and the
+// link is treated as idle.
 func (f *Fabric) Expose(router, port int, set [2]LinkSettings) error {
 	if err := f.Wires(router, port); err != nil || f.Exposed(router, port) {
 		return err
@@ -93,7 +94,7 @@ func (f *Fabric) Expose(router, port int, set [2]LinkSettings) error {
 	if f.Crosses(router, port) {
 		f.endRuns()
 	} else {
-		f.parts[f.routers[router].part].Mix() // a run is certain of what follows
+		f.parts[f.routers[router].part].Mix() // a run relies on future credits
 	}
 	h := f.recall(at)
 	for _, s := range at {
@@ -113,7 +114,7 @@ func (f *Fabric) Expose(router, port int, set [2]LinkSettings) error {
 	return nil
 }
 
-// endRuns has flits move one by one everywhere.
+// endRuns makes flits move one by one in all parts.
 func (f *Fabric) endRuns() {
 	for _, p := range f.parts {
 		p.Mix()
@@ -148,7 +149,7 @@ func (p *Part) expose(at [2]socket, set [2]LinkSettings, h *history) {
 	}
 }
 
-// outputOf is the output VC by which an end sends.
+// outputOf is the output VC through which an end sends.
 func (p *Part) outputOf(j *joint, end, vc int) *outputVC {
 	return &p.outputVCs[int(j.outs[end])*p.vcs+vc]
 }
@@ -161,8 +162,7 @@ func (j *joint) end(l *outputVC) int {
 	return 1
 }
 
-// timersReach is how far ahead a link is looked at; one that waits for longer is looked at in
-// between.
+// timersReach is the maximum time between two examinations of a link, even if it waits for longer.
 const timersReach = 1 << 10
 
 // toLink sends a run from a router over an exposed link.
@@ -183,8 +183,8 @@ func (p *Part) linkFlits(j *joint, a arrival) {
 	p.wake.Add(p.now, j.outs[0])
 }
 
-// linkCredits frees n entries behind an exposed link, which would be known at the other end from a
-// cycle on.
+// linkCredits frees n entries behind an exposed link; at is the cycle from which the other end
+// would know them.
 func (p *Part) linkCredits(in *inputVC, at, n uint64) {
 	c := credit{in.sender, at - in.delay + 1, n}
 	j := p.joints[in.sender.out]
@@ -201,11 +201,11 @@ func (p *Part) linkPulses(j *joint, c credit) {
 	p.wake.Add(p.now, j.outs[0])
 }
 
-// Order has a register of an exposed link's wire written, at the port where it begins. The value
-// counts from a cycle on, the one behind the next at the earliest.
+// Order schedules a write to a register of an exposed link's wire, at the port where it begins. It
+// takes effect in a given cycle, the one after the next at the earliest.
 func (p *Part) Order(router, port int, to WireRegister, v, from uint64) {
 	if to == LinkPatience {
-		from++ // its comparison stands in a register
+		from++ // its comparison is registered
 	}
 	out := p.routers[router].outs[port]
 	o := wireOrder{out, order{at: from, to: to, v: v}}
@@ -231,7 +231,7 @@ func (p *Part) obey(o wireOrder) {
 	p.wake.Add(p.now, j.outs[0])
 }
 
-// runLinks steps the links in which anything moves up to the cycle before Now.
+// runLinks steps the links with activity up to the cycle before Now.
 func (p *Part) runLinks() {
 	words := p.wake.Take(p.now - 1)
 	for i, word := range words {
@@ -257,8 +257,8 @@ func (p *Part) runLink(j *joint) {
 	}
 }
 
-// hear: before a cycle is stepped all is known that others did Lookahead cycles before, also where
-// time was skipped since the last exchange.
+// hear: before a cycle is stepped, everything that other parts did Lookahead cycles before is
+// known, even if time was skipped since the last exchange.
 func (p *Part) hear() {
 	const ahead = crossingAhead - 1
 	p.heard = max(p.heard, max(p.now, ahead)-ahead)
@@ -267,7 +267,7 @@ func (p *Part) hear() {
 	}
 }
 
-// LinkState is what the registers of a link's end show in the cycle Now.
+// LinkState returns the registers of a link's end in cycle Now.
 func (p *Part) LinkState(router, port int) LinkState {
 	if !p.Exposed(router, port) {
 		_, _, leads := p.cfg.Topology.Link(router, port)
@@ -282,7 +282,7 @@ func (p *Part) LinkState(router, port int) LinkState {
 	return j.state(1)
 }
 
-// WireState is what those of its wire show.
+// WireState returns the registers of its wire.
 func (p *Part) WireState(router, port int) WireState {
 	if !p.Exposed(router, port) {
 		return WireState{}
@@ -306,23 +306,22 @@ func (p *Part) catchUp(j *joint) {
 	}
 }
 
-// LinkFailures are those since it was asked last; the slice is good until the next call of
-// anything.
+// LinkFailures returns the failures since the last call; valid until the next call of any method.
 func (p *Part) LinkFailures() []LinkFailure {
 	list := p.failures
 	p.failures = list[:0]
 	return list
 }
 
-// Ended are the packets that links have cut, or of which they have discarded the tail, since it was
-// asked last.
+// Ended returns the packets that links have cut, or whose tails they have discarded, since the last
+// call.
 func (p *Part) Ended() []Ended {
 	list := p.ended
 	p.ended = list[:0]
 	return list
 }
 
-// What comes out of a link.
+// Output of a link.
 
 func (j *joint) arrive(end int, vc uint8, flit Flit, at uint64) {
 	if p := j.p; j.own[end] {

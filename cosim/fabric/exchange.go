@@ -1,20 +1,20 @@
 package fabric
 
-// What passes between parts stands in lists, one per round and part that it goes to. A round ends
-// with Exchange. There are several of each: while a part takes what another sent in a round, that
-// may be ahead and send what is taken later.
+// Traffic between parts is stored in lists, one per round and destination. A round ends with
+// Exchange. There are several lists per destination: while a part takes the list of a round, the
+// sender may be ahead and fill the lists of later rounds.
 
-// rounds is how many lists there are: of a part that takes a round, those behind it that
-// it has not taken, and of one that is ahead as far as it may, its own.
+// rounds is the number of lists: for the rounds that a slow receiver has not taken, and those that
+// a sender is ahead by.
 const rounds = 4
 
-// outbox is what a part sends to another in a round.
+// outbox is the traffic to another part in a round.
 type outbox struct {
 	arrivals []arrival
 	credits  []credit
 	orders   []wireOrder
 	mix      bool
-	_        [128 - 80]byte // the next may be another thread's
+	_        [128 - 80]byte // avoids false sharing with the next element
 }
 
 type arrival struct {
@@ -50,8 +50,8 @@ func (p *Part) sendCredits(in *inputVC, at, n uint64) {
 	b.credits = append(b.credits, credit{in.sender, at, n})
 }
 
-// Exchange ends a round of this part, and takes what the others have sent in their
-// rounds up to the same, or the one before if late is 1. These must have ended.
+// Exchange ends a round of this part, and takes the traffic of the other parts up to the same
+// round, or up to the previous one if late is 1. They must have ended these rounds.
 func (p *Part) Exchange(late uint) {
 	p.round++
 	for ; p.taken+late < p.round; p.taken++ {

@@ -2,21 +2,21 @@ package fabric
 
 import "slices"
 
-// What an exposed link does to the output that leads to it: rtl/core/router_output.sv, drain and
-// closed. A link that has failed for too long has the output discard what is for it; one whose
-// session ended takes its credits away, and the rest of a packet of which a part has gone is
-// discarded. What nothing of this has befallen goes by step.go.
+// The effect of an exposed link on the output that leads to it: rtl/core/router_output.sv, drain
+// and closed. A link that has failed for too long makes the output discard its packets. A link
+// whose session ended withdraws the credits, and the rest of a partly sent packet is discarded. All
+// other outputs are handled by step.go.
 
 // A gate is the state of such an output. Sets have a bit per VC.
 type gate struct {
 	drains, closed bool
-	losing         uint8 // the packet that has the VC has lost a flit, and loses all that follow
-	owed           uint8 // the other end is owed the end of a packet, to be sent before anything else
-	torn           uint8 // of the packet that is being lost a part has gone in a session that ended
+	losing         uint8 // the packet that holds the VC has lost a flit, and loses all that follow
+	owed           uint8 // the other end must receive the end of a packet before anything else
+	torn           uint8 // of the packet being lost, a part was sent in a session that has ended
 	packet         [maxVCs]uint32
-	waiting        []uint32 // packets whose tail is gone, but of which the other end may have a part: until it has told
+	waiting        []uint32 // packets whose tail is gone, but of which the other end may have a part, until it reports them
 	level          [maxVCs]int
-	closedAt       uint64 // when credits were taken away, which shows a cycle later; of level
+	closedAt       uint64 // when credits were withdrawn, which is visible a cycle later; of level
 }
 
 // lookExact is look for an output that leads to an exposed link.
@@ -41,10 +41,11 @@ func (p *Part) lookExact(l *outputVC) {
 
 func (j *joint) gate(l *outputVC) *gate { return &j.gates[j.end(l)] }
 
-// loses tells whether the next flit of a VC is discarded.
+// loses reports whether the next flit of a VC is discarded.
 func (g *gate) loses(l *outputVC) bool { return g.drains || g.losing>>l.vc&1 != 0 }
 
-// divert does what an output VC does now instead of sending its next flit, if that is so.
+// divert performs the alternative action of an output VC instead of sending its next flit, if there
+// is one.
 func (p *Part) divert(l *outputVC) bool {
 	j := p.joints[l.out]
 	g, bit := j.gate(l), uint8(1)<<l.vc
@@ -99,7 +100,7 @@ func (p *Part) lose(l *outputVC, j *joint, g *gate) {
 	g.torn &^= bit
 }
 
-// What a link has its router do, from this cycle on.
+// Effects of a link on its router, from this cycle on.
 
 func (j *joint) drains(end int, on bool) {
 	if j.own[end] {
@@ -136,7 +137,7 @@ func (j *joint) closes(end int) {
 	j.look(end)
 }
 
-// opens: the other end has ended the packets of which it had a part.
+// opens: the other end has terminated the packets of which it had a part.
 func (j *joint) opens(end int) {
 	if !j.own[end] {
 		return
@@ -149,7 +150,8 @@ func (j *joint) opens(end int) {
 	g.waiting = slices.Delete(g.waiting, 0, len(g.waiting))
 }
 
-// creditsAt are those of an output VC; registers show that they were taken away a cycle later.
+// creditsAt returns the credits of an output VC; in registers their withdrawal is visible a cycle
+// later.
 func (p *Part) creditsAt(l *outputVC) int {
 	if l.part == exactly {
 		if g := p.joints[l.out].gate(l); g.closed && g.closedAt == p.now {

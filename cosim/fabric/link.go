@@ -1,36 +1,36 @@
 package fabric
 
-// The two ends of a link as rtl/core/link.sv has them, register by register: go-back-N with
-// numbers, acknowledgements and counts of freed entries. Names are those of link_tx, link_rx and
-// link where a thing is the same.
+// The two ends of a link as in rtl/core/link.sv, register by register: go-back-N with sequence
+// numbers, acknowledgements and counts of freed entries. Names follow link_tx, link_rx and link
+// where possible.
 
-// What link.sv is built with.
+// Parameters of link.sv.
 const (
 	linkTimeout    = 64
 	linkTimeoutMax = 512
 	linkDeadAfter  = 8
 )
 
-// LinkState is what the registers of a link's end show.
+// LinkState is the contents of the registers of a link's end.
 type LinkState struct {
 	Carrier, Dead, Agreed, Drains                       bool
 	CRCErrors, Retransmissions, Timeouts, Failures, Cut uint64
 	Drained, Resets, Lost                               uint64
 }
 
-// LinkSettings are what software has chosen for a link's end.
+// LinkSettings are the settings of a link's end by software.
 type LinkSettings struct {
 	Patience uint64
 	Drain    bool
 }
 
-// An end is one end of a link, in the state of a cycle that is to come.
+// An end is one end of a link, in the state of an upcoming cycle.
 type end struct {
 	vcs, depth int
 	inputs
 
 	// link_tx
-	base, next, high, last uint64 // oldest kept; next to send; behind all sent; behind all kept
+	base, next, high, last uint64 // oldest kept; next to send; end of those sent; end of those kept
 	kept                   []kept // a ring, by number
 	out                    word
 	measuring              bool
@@ -42,58 +42,58 @@ type end struct {
 	anchor                 uint64
 	here, there, given     [maxVCs]uint64
 
-	heads, from uint64 // packets begun; words that the other end had accepted when the session began
+	heads, from uint64 // packets started; words accepted by the other end when the session began
 
 	// link_rx
 	expected           uint64
 	nacked             bool
-	in                 word // that arrives
-	peer               word // that came in the cycle before, if it was good
+	in                 word // arriving word
+	peer               word // good word that arrived in the previous cycle
 	channels           [maxVCs]channel
-	parts, orphans     int    // channels of which only a part of a packet has come; whose packet lost its session
+	parts, orphans     int    // number of VCs of which only a part of a packet has arrived; whose packet lost its session
 	gotHeads, gotWords uint64 // accepted since the beginning
 
 	// link
 	session
-	came                                                word // that is in its register
-	carries, carrierWas                                 bool // the carrier in its register, and in the cycle before
+	came                                                word // word in its register
+	carries, carrierWas                                 bool // the registered carrier, now and in the previous cycle
 	patience, waited, failedFor                         uint64
 	drain, drains                                       bool
-	endedThen                                           bool   // a session, in the cycle before
-	lostThen                                            uint64 // packets that one took with it, told in the cycle before
+	endedThen                                           bool   // a session ended in the previous cycle
+	lostThen                                            uint64 // packets lost with it, counted in the previous cycle
 	crcErrors, retransmissions, timeouts, failures, cut uint64
 	drained, resets, lost                               uint64
 }
 
-// kept is a numbered word until it is acknowledged.
+// kept is a numbered word that has not been acknowledged.
 type kept struct {
 	flit  Flit
 	flits bool // not an anchor
 	vc    uint8
 }
 
-// channel is what link_rx knows of a VC.
+// channel is the state of a VC in link_rx.
 type channel struct {
-	held                          int // entries taken behind the link
+	held                          int // occupied entries behind the link
 	open, ended, withheld, orphan bool
-	packet                        uint32 // that is open
+	packet                        uint32 // the open packet
 }
 
-// inputs are what the router does, by cycle.
+// inputs are the actions of the router, by cycle.
 type inputs struct {
 	flits   fifo[sentFlits]
 	credits [maxVCs]fifo[pulses]
 	losses  fifo[loss]
 }
 
-// loss is what the router's output did to a packet in the cycle before: it discarded it, or the
-// rest of it.
+// loss is the action of the router's output on a packet in the previous cycle: it discarded the
+// packet, or the rest of it.
 type loss struct {
 	at   uint64
 	rest bool
 }
 
-// sentFlits is a run that comes from the router, one per cycle from a cycle on.
+// sentFlits is a run from the router, one flit per cycle from a cycle on.
 type sentFlits struct {
 	at, n uint64
 	vc    uint8
@@ -103,18 +103,17 @@ type sentFlits struct {
 // pulses are credits from the router, one per cycle from a cycle on.
 type pulses struct{ at, n uint64 }
 
-// A linkUser is told what comes out of a link, by end. Cycles are those of the fabric: from which
-// on a router can send the flit on, or use the entry. What closes and drains, does so from the next
-// cycle on.
+// A linkUser receives the output of a link, by end. Cycles are those of the fabric, from which on a
+// router can forward the flit or use the entry. closes and drains take effect in the next cycle.
 type linkUser interface {
 	arrive(end int, vc uint8, flit Flit, at uint64)
 	credit(end int, vc uint8, at uint64)
 	failed(end int, at uint64)
 	isCut(end int, tail Flit)
-	discarded(end int, flit Flit) // also one that was lost with its session
+	discarded(end int, flit Flit) // including those lost with their session
 	drains(end int, on bool)
-	closes(end int) // the output has no credits
-	opens(end int)  // and will have them again; what had to do with sessions before is over
+	closes(end int) // the output loses its credits
+	opens(end int)  // and gets them again; everything about earlier sessions has been settled
 }
 
 func newEnd(vcs, depth int, set LinkSettings) end {
@@ -146,7 +145,7 @@ func (e *end) limit() uint64 {
 	return e.roundTrip + linkTimeout/2
 }
 
-// takeFlit is the flit that comes from the router in a cycle.
+// takeFlit takes the flit from the router in a cycle.
 func (i *inputs) takeFlit(now uint64, to *kept) bool {
 	if i.flits.n == 0 || i.flits.first().at != now {
 		return false
@@ -162,7 +161,7 @@ func (i *inputs) takeFlit(now uint64, to *kept) bool {
 	return true
 }
 
-// takeCredits are the pulses of a cycle, a bit per VC.
+// takeCredits takes the pulses of a cycle, a bit per VC.
 func (i *inputs) takeCredits(now uint64, vcs int) (set uint8) {
 	for v := range vcs {
 		q := &i.credits[v]
@@ -178,7 +177,7 @@ func (i *inputs) takeCredits(now uint64, vcs int) (set uint8) {
 	return set
 }
 
-// next is the first cycle in which the router does anything.
+// next is the first cycle in which the router acts.
 func (i *inputs) next(vcs int) uint64 {
 	at := Forever
 	if i.flits.n > 0 {
@@ -195,17 +194,17 @@ func (i *inputs) next(vcs int) uint64 {
 	return at
 }
 
-// before is what an end was at the beginning of a cycle, where that counts after something of it
-// has changed.
+// before is the state of an end at the beginning of a cycle, for values that are used after they
+// have changed.
 type before struct {
 	up, dead           bool
-	greets, start      bool // a hello is sent if the wire carries one; a session starts
+	greets, start      bool // a hello is sent if the wire has a carrier; a session starts
 	expected           uint64
 	gotHeads, gotWords uint64
 	here               [maxVCs]uint64
 }
 
-// take puts what is at the wire's end into the registers, and what stood there before it into e.in.
+// take moves the word at the wire's end into the registers, and the previous one into e.in.
 func (e *end) take(w *wire, now uint64, carrier bool) (carries bool) {
 	if e.in.valid = false; e.came.valid {
 		e.in = e.came
@@ -215,7 +214,7 @@ func (e *end) take(w *wire, now uint64, carrier bool) (carries bool) {
 	return carries
 }
 
-// step carries out a cycle. The word that has come stands in e.in.
+// step executes a cycle. The arrived word is in e.in.
 func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 	restart := e.restart <= now
 	start, stop := e.judge(&e.in, restart)
@@ -259,7 +258,7 @@ func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 	}
 }
 
-// count counts what happened a cycle ago, and a session that ends now.
+// count counts events of the previous cycle, and a session that ends now.
 func (e *end) count(now uint64, stop bool) {
 	e.lost += e.lostThen
 	e.endedThen, e.lostThen = stop, 0
@@ -277,8 +276,8 @@ func (e *end) count(now uint64, stop bool) {
 	e.losses.drop()
 }
 
-// wait counts how long the link has failed, and has the router discard what is for it when that was
-// too long.
+// wait counts for how long the link has failed, and makes the router discard its packets if that
+// exceeds the patience.
 func (e *end) wait(failing bool, id int, user linkUser) {
 	drains := e.gaveUp(failing)
 	switch {
@@ -293,12 +292,12 @@ func (e *end) wait(failing bool, id int, user linkUser) {
 	}
 }
 
-// gaveUp tells whether what is for the link is discarded from the next cycle on.
+// gaveUp reports whether packets for the link are discarded from the next cycle on.
 func (e *end) gaveUp(failing bool) bool {
 	return failing && e.drain && e.patience != 0 && e.failedFor >= e.patience
 }
 
-// control obeys LINK_CTRL.
+// control executes a write to LINK_CTRL.
 func (e *end) control(o order) {
 	e.drain = o.v&LinkDrain != 0
 	if o.v&LinkReset != 0 {
@@ -308,8 +307,8 @@ func (e *end) control(o order) {
 
 // ---- sleeping ----
 
-// rests tells for how many cycles nothing but timers would move, if nothing comes; Forever if they
-// stand, too.
+// rests is the number of cycles in which only timers would advance, without new input; Forever if
+// they are stopped, too.
 func (e *end) rests(carrier bool) uint64 {
 	if e.out.valid || e.came.valid || e.peer.valid || carrier != e.carries || carrier != e.carrierWas ||
 		e.up != e.upWas || e.restart != Forever || e.endedThen || e.lostThen != 0 {
@@ -358,7 +357,7 @@ func (e *end) restsToSend(carrier bool) uint64 {
 	return Forever
 }
 
-// endable tells whether there is room for the end of a packet of which only a part has come, or
+// endable reports whether there is room to terminate a packet of which only a part has arrived, or
 // that has lost its session.
 func (e *end) endable(orphans bool) bool {
 	for v := range e.vcs {
@@ -369,7 +368,7 @@ func (e *end) endable(orphans bool) bool {
 	return false
 }
 
-// rest lets so many cycles pass, in which it rests.
+// rest advances an idle end by a number of cycles.
 func (e *end) rest(cycles uint64, carrier bool) {
 	if e.up && carrier && e.base != e.high {
 		e.timer += cycles

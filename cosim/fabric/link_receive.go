@@ -2,7 +2,7 @@ package fabric
 
 // The receiving half of a link: rtl/core/link_rx.sv.
 
-// told is what the receiving half has for the sending half.
+// told is the information from the receiving half to the sending half.
 type told struct {
 	ack, nack bool
 	changed   bool // entries were freed, or flits discarded
@@ -53,7 +53,7 @@ func (e *end) receive(now uint64, broken bool, id int, user linkUser, t *told) {
 	}
 }
 
-// pick is a VC of which there is something to do.
+// pick selects a VC with work to do.
 func (e *end) pick(credits uint8, comes, cut int) int {
 	switch {
 	case comes >= 0:
@@ -68,7 +68,7 @@ func (e *end) pick(credits uint8, comes, cut int) int {
 	return v
 }
 
-// orphaned gives the VC whose packet is ended now because it has lost its session, or -1.
+// orphaned returns the VC whose packet is terminated now because it has lost its session, or -1.
 func (e *end) orphaned() int {
 	if e.orphans > 0 {
 		for v := range e.vcs {
@@ -80,8 +80,8 @@ func (e *end) orphaned() int {
 	return -1
 }
 
-// giveUp counts how long a part of a packet has waited for the rest on a link that is broken, and
-// gives the VC whose packet is ended now, or -1: no word has come.
+// giveUp counts how long a partial packet has waited for its rest on a broken link, and returns the
+// VC whose packet is terminated now, or -1: no word has arrived.
 func (e *end) giveUp(broken, fresh, word bool) int {
 	waits := e.parts > 0 && broken
 	gaveUp := waits && e.patience != 0 && e.waited >= e.patience
@@ -101,8 +101,8 @@ func (e *end) giveUp(broken, fresh, word bool) int {
 	return -1
 }
 
-// channel does what a cycle brings a VC: a credit from the router, a flit, or the end of its
-// packet.
+// channel performs the events of a VC in a cycle: a credit from the router, a flit, or the
+// termination of its packet.
 func (e *end) channel(v int, credit, comes, cut, late bool, now uint64, id int, user linkUser, t *told) {
 	c := &e.channels[v]
 	tail := comes && e.in.flit.Tail()
@@ -149,8 +149,7 @@ func (e *end) channel(v int, credit, comes, cut, late bool, now uint64, id int, 
 	}
 }
 
-// stand does what a cycle without session brings: no word counts, and packets of which a part came
-// lose the rest.
+// stand executes a cycle without session: words are ignored, and partial packets lose their rest.
 func (e *end) stand(credits uint8, cut int, now uint64, id int, user linkUser, t *told) {
 	for v := range e.vcs {
 		c := &e.channels[v]
@@ -177,7 +176,7 @@ func (e *end) stand(credits uint8, cut int, now uint64, id int, user linkUser, t
 	}
 }
 
-// endOrphan ends a packet that has lost its session.
+// endOrphan terminates a packet that has lost its session.
 func (e *end) endOrphan(v int, now uint64, id int, user linkUser) {
 	c := &e.channels[v]
 	c.orphan = false

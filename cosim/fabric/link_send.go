@@ -2,7 +2,7 @@ package fabric
 
 // The sending half of a link: rtl/core/link_tx.sv.
 
-// send does a cycle of the sending half, and tells whether the link is found dead in it.
+// send executes a cycle of the sending half, and reports whether the link is declared dead in it.
 func (e *end) send(now uint64, carrier bool, b *before, peer *word, t *told) (dies bool) {
 	var comes kept
 	valid := e.takeFlit(now, &comes)
@@ -53,7 +53,7 @@ func (e *end) send(now uint64, carrier bool, b *before, peer *word, t *told) (di
 	return dies
 }
 
-// advance moves the pointers.
+// advance updates the pointers.
 func (e *end) advance(ack uint64, more, sends, first, progress, again bool, acked uint64) {
 	then, base := e.next, e.base
 	if sends {
@@ -78,8 +78,8 @@ func (e *end) advance(ack uint64, more, sends, first, progress, again bool, acke
 	}
 }
 
-// measure keeps the round trip: the shortest time between a word and its acknowledgement since the
-// carrier came, or the session began.
+// measure records the round trip: the shortest time between a word and its acknowledgement since
+// the carrier appeared, or the session began.
 func (e *end) measure(carried, first, progress bool, acked uint64) {
 	was := e.measuring
 	switch {
@@ -98,8 +98,8 @@ func (e *end) measure(carried, first, progress bool, acked uint64) {
 	}
 }
 
-// time counts cycles without progress, and how often there were too many. Without carrier or
-// session it stands.
+// time counts cycles without progress, and the number of timeouts. Without carrier or session it is
+// stopped.
 func (e *end) time(runs, progress, timeout, again bool) {
 	if timeout {
 		e.timeouts++
@@ -117,7 +117,7 @@ func (e *end) time(runs, progress, timeout, again bool) {
 	}
 }
 
-// owe notes what the other end must hear.
+// owe records control information to send to the peer.
 func (e *end) owe(t *told, said, first bool) {
 	e.due = t.ack || t.nack || t.changed || e.due && !said
 	e.nackDue = t.nack || e.nackDue && !said

@@ -1,34 +1,34 @@
 package fabric
 
-// A session is rtl/core/link_session.sv: both ends agree that what they number starts anew,
-// whichever of them was reset.
+// A session is rtl/core/link_session.sv: both ends agree to restart their numbering after either of
+// them was reset.
 type session struct {
 	up, upWas     bool
-	number, heard uint64 // its own, and that of the other end
-	echoes        bool   // it has heard one
-	greets        bool   // a hello is to be sent
-	period        uint64 // until one that nobody has asked for
-	restart       uint64 // the cycle in which the end is reset, or Forever
+	number, heard uint64 // its own, and the peer's
+	echoes        bool   // it has received one
+	greets        bool   // a hello must be sent
+	period        uint64 // time until an unsolicited hello
+	restart       uint64 // cycle in which the end is reset, or Forever
 }
 
-// helloPeriod is PERIOD.
+// helloPeriod is the parameter PERIOD.
 const helloPeriod = 32
 
-// agreed is a session that has begun long ago.
+// agreed is a session that began long ago.
 func agreed() session {
 	return session{up: true, upWas: true, echoes: true, period: helloPeriod - 1, restart: Forever}
 }
 
 func (w *word) greets() bool { return w.valid && !w.bad && w.hello }
 
-// judge tells whether a session starts or ends in this cycle.
+// judge reports whether a session starts or ends in this cycle.
 func (s *session) judge(w *word, restart bool) (start, stop bool) {
 	meant := w.greets() && w.echoes && w.ack == s.number
 	known := s.echoes && w.number == s.heard
 	return meant && !s.up && !s.upWas && !restart, s.up && (restart || w.greets() && !(meant && known))
 }
 
-// agree does a cycle of the session; sent: a hello has left.
+// agree executes a cycle of the session; sent: a hello has left.
 func (s *session) agree(w *word, restart, start, stop, sent, carrier bool) {
 	greets := w.greets()
 	asks := greets && !(s.up && w.up && w.echoes && w.ack == s.number && s.echoes && w.number == s.heard)
@@ -49,7 +49,7 @@ func (s *session) agree(w *word, restart, start, stop, sent, carrier bool) {
 	s.up = (s.up || start) && !stop
 }
 
-// rest lets so many cycles pass in which nothing comes and no hello goes.
+// rest advances by cycles without arrivals or hellos.
 func (s *session) rest(cycles uint64, carrier bool) {
 	if s.up || s.greets || !carrier {
 		s.period = helloPeriod - 1
@@ -58,15 +58,15 @@ func (s *session) rest(cycles uint64, carrier bool) {
 	}
 }
 
-// hello is the word that says what this end knows.
+// hello returns the hello word with the state of this end.
 func (e *end) hello(b *before) word {
 	return word{valid: true, hello: true, up: b.up, echoes: e.echoes, number: e.number, ack: e.heard,
 		heads: b.gotHeads, words: b.gotWords, freed: b.here}
 }
 
-// begin starts a session with what the other end says. What was kept is not sent again; of it, lost
-// are the packets that the other end has not begun to take, and no word that it did not take comes
-// any more.
+// begin starts a session with the state of the peer. Unacknowledged words are dropped, not
+// retransmitted. Packets whose head the peer has not accepted are lost; words that it did not
+// accept will not arrive any more.
 func (e *end) begin(id int, user linkUser) {
 	w := &e.in
 	if e.base != e.last {

@@ -1,19 +1,20 @@
 package fabric
 
-// A link is a pair of ends and the wires between them. It is stepped by whoever has its ends; what
-// its routers do and what is ordered of its wires must be known for the cycles that are stepped.
+// A link is a pair of ends with the wires between them. It is stepped by the owners of its ends;
+// the actions of its routers and writes to its registers must be known for the cycles that are
+// stepped.
 type link struct {
-	cycle   uint64 // that comes next for at least one end
-	emitted bool   // its words have left
+	cycle   uint64 // next cycle of at least one end
+	emitted bool   // its words have been sent
 	carrier bool
-	done    [2]bool // the end has done it
+	done    [2]bool // the end has executed it
 	ends    [2]end
 	wires   [2]wire // from the end of the same number
 	user    linkUser
-	awake   bool // no cycle is passed over, for tests
+	awake   bool // skip no cycles; for tests
 }
 
-// Where a link leads to: a router's port.
+// A socket is a router's port that a link connects to.
 type socket struct{ router, port int }
 
 func newLink(at [2]socket, vcs, depth int, latency uint64, set [2]LinkSettings, user linkUser) *link {
@@ -26,7 +27,7 @@ func newLink(at [2]socket, vcs, depth int, latency uint64, set [2]LinkSettings, 
 	return l
 }
 
-// run steps each end up to and including a cycle, as far as anything moves.
+// run steps each end up to and including a cycle, as far as there is activity.
 func (l *link) run(to [2]uint64) {
 	for l.cycle <= max(to[0], to[1]) {
 		if !l.emitted {
@@ -54,7 +55,7 @@ func (l *link) run(to [2]uint64) {
 	}
 }
 
-// skip passes over cycles in which nothing but timers moves.
+// skip skips cycles in which only timers advance.
 func (l *link) skip(to uint64) {
 	for i := range l.ends {
 		l.ends[i].rest(to-l.cycle, l.carrier)
@@ -62,7 +63,7 @@ func (l *link) skip(to uint64) {
 	l.cycle = to
 }
 
-// obey does what was ordered up to a cycle, before which no word leaves any more.
+// obey executes register writes up to a cycle, before which no further word leaves.
 func (l *link) obey(now uint64) {
 	for i := range l.wires {
 		for q := &l.wires[i].orders; q.n > 0 && q.first().at <= now; q.drop() {
@@ -80,7 +81,7 @@ func (l *link) obey(now uint64) {
 	l.carrier = !l.wires[0].Down && !l.wires[1].Down
 }
 
-// emit lets the words of a cycle leave, with the carrier that both ends have in it.
+// emit sends the words of a cycle, with the carrier that both ends see in it.
 func (l *link) emit() {
 	l.obey(l.cycle)
 	for i := range l.wires {
@@ -92,7 +93,7 @@ func (l *link) emit() {
 	l.emitted = true
 }
 
-// next is the first cycle in which more than timers move, as far as is known, or Forever.
+// next is the first cycle with activity other than timers, as far as known, or Forever.
 func (l *link) next() uint64 {
 	if l.emitted {
 		return l.cycle
@@ -118,10 +119,10 @@ func (l *link) next() uint64 {
 	return max(at, l.cycle)
 }
 
-// order has a register of a wire, or of the end where it begins, written from a cycle on.
+// order schedules a write to a register of a wire, or of the end where it begins.
 func (l *link) order(end int, o order) { *l.wires[end].orders.push() = o }
 
-// state is what the registers of an end show in the cycle that comes next.
+// state returns the registers of an end in the upcoming cycle.
 func (l *link) state(i int) LinkState {
 	e := &l.ends[i]
 	return LinkState{

@@ -5,26 +5,25 @@ import (
 	"slices"
 )
 
-// How a link is exposed while there is traffic. What the routers did to it lately is known: the
-// last flits of every output VC with their cycles, and the cycles of the last credits. A new link
-// does all of it once more, from a time at which it is taken to have been still. What it has not
-// brought to the routers by now is taken out of their queues and output VCs again. The rings hold
-// more than can be unanswered, so nothing of its state is missing but this: of a link that was
-// never still in all the time that the rings reach back, which of its words have no flit (link_tx:
-// anchors) is one of several possible ways.
+// Exposing a link during traffic. Recent actions of the routers are recorded: the last flits of
+// every output VC with their cycles, and the cycles of the last credits. A new link replays them
+// from a time at which it is assumed to have been idle. Flits and credits that it has not delivered
+// by now are removed from queues and output VCs. The rings exceed the possible number of
+// unacknowledged words, so the state is complete, with one exception: for a link that was never
+// idle within the recorded time, the assignment of words without a flit (anchors of link_tx) is one
+// of several possible ones.
 
-// history is what the routers at both ends of a link did.
+// history is the recorded actions of the routers at both ends of a link.
 type history struct {
 	from, now uint64
 	sent      [2][]sentFlits // by end
 	freed     [2][maxVCs][]uint64
 	channels  [2][maxVCs]channel
-	measured  [2]bool // the round trip
+	measured  [2]bool // the round trip has been measured
 }
 
-// Remember has what the routers do to links remembered from now on, so that Expose knows it. It
-// costs some percent of the time of a network that is full; where nobody has asked for it, the
-// first Expose does.
+// Remember starts recording the actions of the routers on links, for Expose. It costs some percent
+// of the time of a loaded network. Otherwise the first Expose starts it.
 func (f *Fabric) Remember() {
 	for _, p := range f.parts {
 		p.remember()
@@ -37,8 +36,8 @@ func (p *Part) remember() {
 	}
 }
 
-// recent cycles are all that is of interest: many round trips, and not so many that a note could be
-// taken for a newer one.
+// recent is the age limit of records: many round trips, but few enough that a record cannot be
+// mistaken for a newer one.
 const recent = 1 << 14
 
 const (
@@ -46,22 +45,22 @@ const (
 	departedCycle = departedTail - 1
 )
 
-// departs notes that the next flit is sent, in the ring behind avail: its packet, whether it is its
-// tail, and the cycle.
+// departs records the next flit sent in the ring behind avail: its packet, whether it is a tail,
+// and the cycle.
 func (l *outputVC) departs(flit Flit, now uint64) {
 	went := l.avail[:cap(l.avail)]
 	went[len(l.avail)+int(l.sent&uint64(len(l.avail)-1))] = uint64(flit)<<32 | uint64(flit&Tail)>>31 | now&departedCycle
 }
 
-// departed is what was noted of the flit of a number.
+// departed returns the record of a flit by number.
 func (l *outputVC) departed(i, now uint64) (packet uint32, tail bool, at uint64) {
 	went := l.avail[len(l.avail):cap(l.avail)]
 	note := went[i&uint64(len(went)-1)]
 	return uint32(note >> 32), note&departedTail != 0, now - (now-note)&departedCycle
 }
 
-// recall finds out what the routers did to a link, and takes back what they know too early. All
-// parts stand still.
+// recall determines the actions of the routers on a link, and revokes what they know too early. All
+// parts are stopped.
 func (f *Fabric) recall(at [2]socket) *history {
 	h := &history{now: f.parts[f.routers[at[0].router].part].now}
 	h.from = h.now
@@ -84,7 +83,7 @@ func (f *Fabric) recall(at [2]socket) *history {
 	return h
 }
 
-// reach is the first cycle from which on all is known that was done to a link.
+// reach is the first cycle from which on all actions on a link are recorded.
 func (f *Fabric) reach(at [2]socket) (from uint64) {
 	for _, s := range at {
 		p := f.parts[f.routers[s.router].part]
@@ -107,8 +106,8 @@ func (f *Fabric) reach(at [2]socket) (from uint64) {
 	return from
 }
 
-// recallCredits notes the credits that an end's router gave lately for an output VC that leads to
-// it, and takes back those that the link has still to bring.
+// recallCredits collects the recent credits of an end's router for an output VC, and revokes those
+// that the link has yet to deliver.
 func (f *Fabric) recallCredits(h *history, end int, l *outputVC) {
 	if h.from == h.now {
 		return
@@ -131,8 +130,8 @@ func (f *Fabric) recallCredits(h *history, end int, l *outputVC) {
 	}
 }
 
-// recallFlits notes the flits that an end's router sent lately, and takes back those that the link
-// has still to bring.
+// recallFlits collects the recent flits of an end's router, and revokes those that the link has yet
+// to deliver.
 func (f *Fabric) recallFlits(h *history, end int, l *outputVC) {
 	c := &h.channels[1-end][l.vc]
 	c.held += int(l.sent)
@@ -161,8 +160,8 @@ func (f *Fabric) recallFlits(h *history, end int, l *outputVC) {
 	h.measured[end] = h.measured[end] || uint64(len(late)) < l.sent
 }
 
-// opened tells whether a packet has begun to leave and has not ended, and which. It is not known
-// while all of the rest is still in its NIC.
+// opened returns whether a packet has started but not finished to leave, and its number. That is
+// unknown while its complete rest is still in the NIC.
 func (l *outputVC) opened() (open bool, packet uint32) {
 	for ; l.owner != nil; l = l.owner.in.sender {
 		if l.owner.tail != nil {
@@ -172,8 +171,8 @@ func (l *outputVC) opened() (open bool, packet uint32) {
 	return false, 0
 }
 
-// takeBack takes the flit out again that came last to an input VC, of a packet that it can be seen
-// of from a cycle on. It tells the queue in which it was; nil if it is to be discarded.
+// takeBack removes the last flit that arrived at an input VC, of a packet that is visible from a
+// cycle on, and returns the queue in which it was; nil if it was to be discarded.
 func (p *Part) takeBack(in *inputVC, packet uint32, at uint64) (Flit, *voq) {
 	p.inside--
 	for port := range p.routers[in.router].outs {
@@ -192,7 +191,7 @@ func (p *Part) takeBack(in *inputVC, packet uint32, at uint64) (Flit, *voq) {
 	return flit, nil
 }
 
-// shortenBack takes a flit off the end of a queue.
+// shortenBack removes a flit from the end of a queue.
 func (p *Part) shortenBack(q *voq) Flit {
 	c := q.tail
 	flit := c.flit
@@ -215,7 +214,7 @@ func (p *Part) shortenBack(q *voq) Flit {
 	return flit
 }
 
-// nobody is told of what was brought before.
+// nobody ignores the output of a link during the replay.
 type nobody struct{}
 
 func (nobody) arrive(int, uint8, Flit, uint64) {}
@@ -227,7 +226,7 @@ func (nobody) drains(int, bool)                {}
 func (nobody) closes(int)                      {}
 func (nobody) opens(int)                       {}
 
-// link is a new link that has gone through a history.
+// link creates a new link and replays a history.
 func (h *history) link(p *Part, at [2]socket, set [2]LinkSettings) *link {
 	l := newLink(at, p.vcs, p.cfg.VCDepth, uint64(p.cfg.LinkCycles-DefaultLinkCycles), set, nobody{})
 	l.cycle = h.from

@@ -7,9 +7,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
-// Routed is a Dragonfly or a fat tree, whose routers have several nodes, or none. A packet goes the
-// one minimal way between its nodes, always the same one, so that what a pair sends on a class
-// stays in order. All wires are alike, those between groups too.
+// Routed is a Dragonfly or a fat tree, whose routers have several nodes or none. All packets of a
+// pair take the same minimal route, so packets of a pair and class stay in order. All wires have
+// the same latency, including those between groups.
 type Routed struct {
 	topology.Topology
 	routes  routing.Algorithm
@@ -18,7 +18,7 @@ type Routed struct {
 	global  int // of a Dragonfly: the first port that leads to another group; 0: a tree
 }
 
-// NewRouted gives a topology for the NIC's three classes of packets.
+// NewRouted creates a topology for the NIC's three packet classes.
 func NewRouted(t topology.Topology) (*Routed, error) {
 	x := &Routed{Topology: t, classes: nicClasses}
 	switch d := t.(type) {
@@ -33,7 +33,7 @@ func NewRouted(t topology.Topology) (*Routed, error) {
 	return x, err
 }
 
-// VCs implements Topology: one per class, and in a Dragonfly another behind a global wire.
+// VCs implements Topology: one per class, and in a Dragonfly a second one after a global wire.
 func (x *Routed) VCs() int {
 	if x.global > 0 {
 		return 2 * int(x.classes)
@@ -57,9 +57,9 @@ func (x *Routed) Port(router, dst int) int {
 	return port
 }
 
-// VC implements Topology. In a Dragonfly a packet takes a local wire on the first VC of its class,
-// a global one on that, and a local one on the second: whatever has a wire waits for one that
-// stands later in this order. In a tree it goes up, then down.
+// VC implements Topology. In a Dragonfly a packet uses the first VC of its class on a local and a
+// global wire, and the second one on the following local wire: a packet that holds a wire waits
+// only for a later one in this order, so there is no deadlock. In a tree packets go up, then down.
 func (x *Routed) VC(_, in int, vc uint8, out int) uint8 {
 	class := vc % x.classes
 	behind := in >= x.global || in >= x.local && vc >= x.classes
@@ -69,14 +69,14 @@ func (x *Routed) VC(_, in int, vc uint8, out int) uint8 {
 	return class
 }
 
-// PartOf gives the part of a router in a network cut into several, along the topology's own parts:
-// for Config.
+// PartOf returns the part of a router in a network with several parts, along the topology's own
+// parts; for Config.
 func (x *Routed) PartOf(parts int) func(router int) int {
 	return func(router int) int { return x.Part(router) * parts / x.Parts() }
 }
 
-// Cuts are the first nodes of so many parts, and how many nodes there are at all: the nodes of a
-// part have consecutive numbers.
+// Cuts returns the first nodes of the parts, followed by the number of nodes: the nodes of a part
+// have consecutive numbers.
 func (x *Routed) Cuts(parts int) []int {
 	list, of := make([]int, parts+1), x.PartOf(parts)
 	for node := range x.Nodes() {

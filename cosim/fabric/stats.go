@@ -1,14 +1,14 @@
 package fabric
 
-// PortStats counts what an output port did since New.
+// PortStats are the counters of an output port since New.
 type PortStats struct {
 	Flits uint64
-	// NoCredit counts, per VC, the cycles in which a flit could have gone but for a
-	// credit; Waited those in which it could go and another VC had the grant.
+	// NoCredit counts, over all VCs, the cycles in which a flit waited only for a credit; Waited
+	// those in which it could go but another VC had the grant.
 	NoCredit, Waited uint64
 }
 
-// PortStats gives the counts of a router's output.
+// PortStats returns the counters of a router's output.
 func (f *Fabric) PortStats(router, port int) PortStats {
 	now := f.parts[f.routers[router].part].now
 	s := PortStats{Waited: f.arbiters[f.routers[router].outs[port]].waited}
@@ -23,10 +23,10 @@ func (f *Fabric) PortStats(router, port int) PortStats {
 	return s
 }
 
-// RouteErrors counts the packets that a router discarded.
+// RouteErrors counts the packets discarded by a router.
 func (f *Fabric) RouteErrors(router int) uint64 { return f.routers[router].errors }
 
-// Hops counts all flits sent by all outputs, those to NICs included.
+// Hops counts all flits sent by all outputs, including those to NICs.
 func (f *Fabric) Hops() uint64 {
 	var n uint64
 	for r := range f.routers {

@@ -2,27 +2,27 @@ package fabric
 
 import "math/bits"
 
-// Forever is a cycle that never comes.
+// Forever is later than any cycle.
 const Forever = ^uint64(0)
 
-// How it works. A flit is put into the queue of the next router as soon as it is sent, with the
-// cycle in which it can be seen there, and an entry of the buffer is promised to its sender, with
-// the cycle of the credit, as soon as it is freed. So for every output VC the cycle is known in
-// which it can send next, or what it waits for: a flit or a credit, which looks at the output VC
-// when it is put there. The calendar has the outputs by cycle.
+// Principle. A flit is put into the queue of the next router as soon as it is sent, together with
+// the cycle in which it becomes visible there. Likewise, an entry of the buffer is promised to its
+// sender, with the cycle of the credit, as soon as it is freed. For every output VC it is therefore
+// known when it can send next, or whether it waits for a flit or a credit, whose arrival triggers
+// an examination. The calendar holds the outputs by cycle.
 //
-// A run is several flits sent by one decision (doc.go has a worked example). What it relies on is
-// certain: the flits are in the queue or come in known cycles, credits that are on their way are
-// not taken back, the packet keeps the output to its tail, and no other VC asks for the wire
-// (Config.Run). So the next router learns of flits before they are there, and the one before of
-// entries before they are free.
+// A run is several flits sent by one decision (doc.go has a worked example). It relies on certain
+// facts only: the flits are in the queue or arrive in known cycles, credits in flight are not
+// revoked, the packet holds the output to its tail, and no other VC needs the wire (Config.Run).
+// The next router thus learns of flits before they arrive, and the previous one of entries before
+// they are free.
 
-// NextEvent is the first cycle to come in which a flit may come out or be discarded,
-// or a NIC be told of credits, without Inject or Release; Forever if there is none.
+// NextEvent is the first upcoming cycle in which a flit may be ejected or discarded, or a NIC gets
+// credits, without Inject or Release; Forever if there is none.
 func (p *Part) NextEvent() uint64 {
 	at := p.calendar.Next(p.now)
 	if at != Forever {
-		at++ // what is sent in a cycle comes out in the next
+		at++ // flits sent in a cycle are ejected in the next
 	}
 	at = min(at, p.drops.Next(p.now+1))
 	if p.joints != nil {
@@ -31,18 +31,17 @@ func (p *Part) NextEvent() uint64 {
 	return at
 }
 
-// SkipTo lets time pass to the cycle at, or to NextEvent if that comes first.
+// SkipTo advances time to cycle at, or to NextEvent if that is earlier.
 func (p *Part) SkipTo(at uint64) {
 	next := min(at, p.NextEvent())
 	if next == Forever || at <= p.now {
 		return
 	}
-	p.now = max(next, p.now+1) - 1 // exposed links may move in this cycle
+	p.now = max(next, p.now+1) - 1 // exposed links may act in this cycle
 	p.Step()
 }
 
-// Step carries out one cycle: every output that can sends a flit. Then the next
-// cycle begins.
+// Step executes one cycle: every output that can sends a flit. Then the next cycle begins.
 func (p *Part) Step() {
 	p.ejected = p.ejected[:0]
 	p.dropped = p.dropped[:0]
@@ -70,15 +69,15 @@ func (p *Part) Step() {
 	}
 }
 
-// sendRun lets an output send as long a run as is there and has entries to go to, on VC 0, which
-// is alone.
+// sendRun sends the longest run for which there are flits and entries, on VC 0, which is the only
+// one in use.
 func (p *Part) sendRun(id uint32) {
 	if l := &p.outputVCs[int(id)*p.vcs]; l.next <= p.now {
 		p.depart(l)
 	}
 }
 
-// sendOne lets the first VC behind the one served last send, of those that can.
+// sendOne sends from the first VC behind the last one served, of those that can.
 func (p *Part) sendOne(id uint32) {
 	list := p.outputVCs[int(id)*p.vcs:][:p.vcs]
 	can := uint8(0)
@@ -141,7 +140,7 @@ func (p *Part) depart(l *outputVC) {
 	}
 }
 
-// look finds out when an output VC can send next.
+// look determines when an output VC can send next.
 func (p *Part) look(l *outputVC) {
 	if l.part == exactly {
 		p.lookExact(l)
@@ -160,7 +159,7 @@ func (p *Part) look(l *outputVC) {
 	l.next = next
 }
 
-// shorten takes n flits off the front of a queue.
+// shorten removes n flits from the front of a queue.
 func (p *Part) shorten(q *voq, n uint64) Flit {
 	c, behind := q.head, p.now+n
 	flit := c.flit &^ Tail
@@ -171,7 +170,7 @@ func (p *Part) shorten(q *voq, n uint64) Flit {
 	if c.n > n {
 		q.head = c
 		c.n -= n
-		c.at = behind // not behind the cycle in which the next flit may go
+		c.at = behind // not after the cycle in which the next flit may leave
 		c.flit &^= Head
 		return flit
 	}
@@ -180,21 +179,20 @@ func (p *Part) shorten(q *voq, n uint64) Flit {
 		q.tail = nil
 		q.out.held &^= q.bit
 	}
-	q.head = p.drop(c) // of no meaning when that was the last
+	q.head = p.drop(c) // meaningless if that was the last
 	return flit
 }
 
-// drop frees a run and gives the one behind it.
+// drop frees a run and returns the next one.
 func (p *Part) drop(c *flitRun) *flitRun {
 	next := c.next
 	c.next, p.freeRuns = p.freeRuns, c
 	return next
 }
 
-// vacate promises n entries to their sender, of which one is free from a cycle on and the
-// others from those that follow. A VC has one credit wire: what becomes free together is
-// told in one cycle after the other. Who freed an entry is of no interest, and whoever
-// frees more meanwhile finds the wire taken up to the last of these.
+// vacate promises n entries to their sender, of which one is free from a cycle on and the others in
+// the following cycles. A VC has one credit wire, so entries that are freed together are reported
+// in consecutive cycles. Entries freed meanwhile find the wire occupied up to the last of these.
 func (p *Part) vacate(in *inputVC, from, n uint64) {
 	at := max(from+in.delay, in.told+1)
 	in.told = at + n - 1
@@ -205,7 +203,7 @@ func (p *Part) vacate(in *inputVC, from, n uint64) {
 	p.credit(in.sender, at, n)
 }
 
-// credit tells an output VC of n entries, one per cycle from a cycle on.
+// credit gives n entries to an output VC, one per cycle from a cycle on.
 func (p *Part) credit(l *outputVC, at, n uint64) {
 	waits := l.sent == l.known
 	for i := range n {
@@ -224,8 +222,7 @@ func (p *Part) credit(l *outputVC, at, n uint64) {
 	}
 }
 
-// enter puts a run of flits into its queue, where outputs see the first from the cycle
-// at on.
+// enter puts a run of flits into its queue; outputs see the first one from cycle at on.
 func (p *Part) enter(in *inputVC, flit Flit, n, at uint64) {
 	if flit&Head != 0 {
 		in.packet, flit = p.route(in, flit)
@@ -257,7 +254,7 @@ func (p *Part) enter(in *inputVC, flit Flit, n, at uint64) {
 	}
 }
 
-// route finds the queue for a packet by its head, or nil.
+// route returns the queue of a packet according to its head, or nil.
 func (p *Part) route(in *inputVC, head Flit) (*voq, Flit) {
 	if head.Dst() >= len(p.where) {
 		return nil, head
@@ -281,7 +278,7 @@ func (p *Part) route(in *inputVC, head Flit) (*voq, Flit) {
 	return p.voqs[in.voqs+port], head
 }
 
-// dropRun has flits without a way discarded as they arrive.
+// dropRun discards flits without a route as they arrive.
 func (p *Part) dropRun(in *inputVC, flit Flit, n, at uint64) {
 	for i := range n {
 		one := flit
@@ -291,7 +288,7 @@ func (p *Part) dropRun(in *inputVC, flit Flit, n, at uint64) {
 		if i < n-1 {
 			one &^= Tail
 		}
-		if at+i == p.now { // it comes from another part, and this cycle's have been taken
+		if at+i == p.now { // from another part, and this cycle's have been taken
 			p.discard(drop{in, one})
 			continue
 		}

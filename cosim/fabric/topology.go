@@ -1,45 +1,44 @@
 package fabric
 
-// NoPort is the route to a node that cannot be reached.
+// NoPort is the route to an unreachable node.
 const NoPort = -1
 
-// A Topology says how routers and nodes are joined and which way packets go. It
-// is asked once, by New. The same links must be seen from both ends.
+// A Topology describes the connections of routers and nodes, and the routes. New calls it once.
+// Both ends of a link must agree.
 type Topology interface {
 	Nodes() int
 	Routers() int
 	VCs() int
 	Ports(router int) int
-	// Node tells which NIC stands at a port, if one does. Every node stands at
-	// exactly one port.
+	// Node returns the NIC at a port, if there is one. Every node has exactly one port.
 	Node(router, port int) (node int, ok bool)
-	// Link tells where a port's wire leads, if it has one.
+	// Link returns the other end of a port's wire, if there is one.
 	Link(router, port int) (peer, peerPort int, ok bool)
-	// Port is the way to dst, or NoPort. Software may change it: Fabric.SetRoute.
+	// Port is the route to dst, or NoPort. Software may change it: Fabric.SetRoute.
 	Port(router, dst int) int
-	// VC is the channel on which a packet leaves by out that came on vc of in.
+	// VC is the virtual channel on which a packet leaves by port out after it arrived on vc of port
+	// in.
 	VC(router, in int, vc uint8, out int) uint8
 }
 
-// Grid is a mesh or torus of up to three dimensions, as cosim/dpi/src/wiring.h has it:
-// node x + X*(y + Y*z), one per router; ports 0 local, then up and down in x, y and
-// z. Routing is dimension order. A torus goes the shorter way round, up when
-// both are as long, and needs two VCs per class: the second one from the wire that
-// closes the ring onwards, until the packet leaves the ring. A ring of two nodes
-// has no closing wire.
+// Grid is a mesh or torus of up to three dimensions, as in cosim/dpi/src/wiring.h: node x + X*(y +
+// Y*z), one per router; port 0 is local, then up and down in x, y and z. Routing is dimension
+// order. A torus takes the shorter way round, up if both are equal, and needs two VCs per class:
+// the second one from the wrap-around wire until the packet leaves the ring. A ring of two nodes
+// has no wrap-around wire.
 type Grid struct {
 	Dims    [3]int
 	Wrap    bool
 	Classes int
 }
 
-// nicClasses are the NIC's classes of packets: VELO, requests of RMA, its answers.
+// nicClasses is the number of the NIC's packet classes: VELO, RMA requests, RMA responses.
 const nicClasses = 3
 
-// Mesh is a mesh with the NIC's three classes of packets.
+// Mesh returns a mesh with the NIC's three packet classes.
 func Mesh(dims ...int) Topology { return grid(dims, false) }
 
-// Torus is a torus with the NIC's three classes of packets, hence six VCs.
+// Torus returns a torus with the NIC's three packet classes, hence six VCs.
 func Torus(dims ...int) Topology { return grid(dims, true) }
 
 func grid(dims []int, wrap bool) Grid {
@@ -143,7 +142,7 @@ func (g Grid) stride(d int) int {
 
 func (g Grid) ring(d int) bool { return g.Wrap && g.Dims[d] > 2 }
 
-// closes tells whether the wire at port is the one that makes a row a ring.
+// closes reports whether the wire at port is the wrap-around wire of a ring.
 func (g Grid) closes(router, port int) bool {
 	d := (port - 1) / 2
 	at := router / g.stride(d) % g.Dims[d]

@@ -2,32 +2,32 @@ package fabric
 
 import "math/bits"
 
-// What every flit touches stands in the first cache line of each struct.
+// Fields used for every flit are in the first cache line of each struct.
 
-// An outputVC is one VC of an output, or of the wire from a NIC. Its flits are numbered;
-// flit i may be sent from cycle avail[i] on, when its entry of the buffer at the other end is known
-// to be free. Credits come one per cycle, so these cycles grow by at least one each.
+// An outputVC is one VC of an output, or of the wire from a NIC. Its flits are numbered; flit i may
+// be sent from cycle avail[i] on, when its entry of the buffer at the other end is known to be
+// free. Credits arrive one per cycle, so these cycles increase by at least one each.
 type outputVC struct {
-	next  uint64 // the cycle from which it can send, as far as is known, or Forever
+	next  uint64 // first cycle in which it can send, as far as known, or Forever
 	want  uint64 // the same if there were credits
-	free  uint64 // the cycle after the last flit that is on its way or decided
-	sent  uint64 // flits, those decided included: the number of the next one
+	free  uint64 // cycle after the last flit that is on its way or decided
+	sent  uint64 // number of flits sent or decided: the number of the next one
 	known uint64 // flits below this number have their entry
 	held  uint64 // queues that are not empty
-	owner *voq   // whose packet has the output, or nil
+	owner *voq   // packet that holds the output, or nil
 	to    *inputVC
 
 	queues  []voq
 	avail   []uint64 // a ring; behind it, up to its capacity, another: see departs
-	starved uint64   // cycles without credit while a flit could go
+	starved uint64   // cycles in which a flit waited for a credit
 	out     uint32
 	vc      uint8
-	last    uint8 // queue that was served last
+	last    uint8 // last queue served
 	wire    bool  // from a NIC, whose node is out
 	part    uint8 // of to, or exactly
 }
 
-// A voq is a virtual output queue: what one input VC holds for one output.
+// A voq is a virtual output queue: the flits of one input VC for one output.
 type voq struct {
 	head, tail *flitRun // tail nil: empty
 	in         *inputVC
@@ -35,23 +35,24 @@ type voq struct {
 	bit        uint64 // in outputVC.held
 }
 
-// A flitRun is a run: flits of one packet that can be seen in one cycle after the other.
+// A flitRun is a run: flits of one packet that become visible in consecutive cycles.
 type flitRun struct {
-	next *flitRun // behind it in its queue
-	at   uint64   // the cycle from which its first flit can be seen
-	flit Flit     // Head if that is the packet's first, Tail if the run's last is its last
+	next *flitRun // next in its queue
+	at   uint64   // cycle from which its first flit is visible
+	flit Flit     // Head if it includes the packet's first flit, Tail if it includes the last
 	n    uint64   // flits
 }
 
-// An inputVC is one VC of an input buffer, or of a NIC's: the entries that an output VC fills.
+// An inputVC is one VC of an input buffer of a router or a NIC: the entries that an output VC
+// fills.
 type inputVC struct {
-	packet *voq // of the packet that comes in; nil: it is discarded
+	packet *voq // of the arriving packet; nil: it is discarded
 	sender *outputVC
-	told   uint64 // the cycle in which the last credit arrives
+	told   uint64 // cycle in which the last credit arrives
 	delay  uint64 // of a credit
 	voqs   uint32 // the first of Fabric.voqs
 	routes uint32 // the first of Fabric.routes
-	router uint32 // NIC's buffer: the node
+	router uint32 // for a NIC's buffer: the node
 	port   uint8
 	vc     uint8
 	part   uint8
@@ -61,7 +62,7 @@ type inputVC struct {
 // from is the cycle from which flit i may be sent.
 func (l *outputVC) from(i uint64) *uint64 { return &l.avail[i&uint64(len(l.avail)-1)] }
 
-// opens is the cycle from which the next flit has an entry, or Forever if that is not known.
+// opens is the cycle from which the next flit has an entry, or Forever if that is unknown.
 func (l *outputVC) opens() uint64 {
 	if l.sent == l.known {
 		return Forever
@@ -69,7 +70,7 @@ func (l *outputVC) opens() uint64 {
 	return *l.from(l.sent)
 }
 
-// lasts gives how many of n flits, one per cycle from now on, have an entry: the first has.
+// lasts returns how many of n flits, one per cycle from now on, have an entry; the first has.
 func (l *outputVC) lasts(now, n uint64) uint64 {
 	n = min(n, l.known-l.sent)
 	if *l.from(l.sent + n - 1) < now+n { // so those before it are in time, too
@@ -82,7 +83,7 @@ func (l *outputVC) lasts(now, n uint64) uint64 {
 	return i
 }
 
-// credits counts the entries that are free now for flits that do not leave before now.
+// credits counts the entries that are free now for flits that leave now or later.
 func (l *outputVC) credits(now uint64) (n int) {
 	for i := l.sent - l.decided(now); i < l.known && *l.from(i) <= now; i++ {
 		n++
@@ -90,11 +91,11 @@ func (l *outputVC) credits(now uint64) (n int) {
 	return n
 }
 
-// decided counts the flits that will go in now and later.
+// decided counts the flits that will leave now and later.
 func (l *outputVC) decided(now uint64) uint64 { return max(l.free, now) - now }
 
-// seen is the cycle from which the next flit can be seen: of the packet that has the
-// output, or of any.
+// seen is the cycle from which the next flit is visible: of the packet that holds the output, or of
+// any.
 func (l *outputVC) seen() uint64 {
 	if q := l.owner; q != nil {
 		if q.tail == nil {
@@ -109,7 +110,7 @@ func (l *outputVC) seen() uint64 {
 	return at
 }
 
-// grant gives the output to the packet of the next queue, round-robin, whose flit can be seen.
+// grant gives the output to the packet of the next queue with a visible flit, round-robin.
 func (l *outputVC) grant(now uint64) *voq {
 	behind := l.held & -(2 << (l.last & 63))
 	for _, set := range [2]uint64{behind, l.held} {
@@ -124,8 +125,8 @@ func (l *outputVC) grant(now uint64) *voq {
 	panic("fabric: an output was looked at before a flit could be seen")
 }
 
-// first counts the flits at the front of a queue, at most most, that are of one packet
-// and can go one per cycle from now on.
+// first counts the flits at the front of a queue, up to most, that belong to one packet and can
+// leave one per cycle from now on.
 func (q *voq) first(now, most uint64) uint64 {
 	c := q.head
 	n := c.n

@@ -2,30 +2,30 @@ package fabric
 
 import "math/bits"
 
-// A wire is one way of a link, and what goes wrong on it: rtl/sim/wire_faults.sv. The same seed and
-// the same words bring the same faults. A word is looked at in the cycle in which it leaves; it is
-// at the other end latency cycles later.
+// A wire is one direction of a link with its faults: rtl/sim/wire_faults.sv. The same seed and the
+// same words give the same faults. A word is evaluated in the cycle in which it leaves, and arrives
+// latency cycles later.
 type wire struct {
 	WireState
 	random  uint64
-	origin  uint64 // what is particular to this wire
+	origin  uint64 // distinguishes this wire
 	orders  fifo[order]
 	flight  fifo[flying]
 	latency uint64
 }
 
-// WireState is what the registers of a wire show.
+// WireState is the contents of the registers of a wire.
 type WireState struct {
-	Errors, Losses uint32 // chances of a word, in 1/2^32
+	Errors, Losses uint32 // probabilities per word, in 1/2^32
 	Seed           uint64
 	Down           bool
 	Faults         uint64 // words corrupted or lost
 }
 
-// A WireRegister is one that can be written.
+// A WireRegister is a writable register.
 type WireRegister uint8
 
-// The registers of a wire; the last two are those of the link's end where the wire begins.
+// The registers of a wire; the last two belong to the link's end where the wire begins.
 const (
 	WireErrors WireRegister = iota
 	WireLosses
@@ -37,11 +37,11 @@ const (
 
 // The bits of LinkCtrl.
 const (
-	LinkDrain = 1 << iota // what is for a link that has failed for its patience is discarded
-	LinkReset             // the end is reset in this cycle
+	LinkDrain = 1 << iota // discard packets for a link that has failed for its patience
+	LinkReset             // reset the end in this cycle
 )
 
-// An order is a register written; the value counts from a cycle on.
+// An order is a register write that takes effect in a given cycle.
 type order struct {
 	at uint64
 	to WireRegister
@@ -49,7 +49,7 @@ type order struct {
 }
 
 // A word is one beat on a wire, without payload. Numbers count from the start of the session and
-// never wrap. A hello's number is that of its end, its ack the one that it has heard.
+// never wrap. In a hello, number is that of its end and ack the last one received.
 type word struct {
 	valid, bad            bool
 	nack, numbered, flits bool
@@ -72,7 +72,7 @@ func newWire(router, link int, latency uint64) wire {
 	return w
 }
 
-// scatter: seeds that differ in one bit, and neighbouring wires, must not walk in step.
+// scatter decorrelates seeds that differ in one bit, and adjacent wires.
 func scatter(x uint64) uint64 {
 	x = (x ^ x>>30) * 0xbf58476d1ce4e5b9
 	x = (x ^ x>>27) * 0x94d049bb133111eb
@@ -86,7 +86,7 @@ func stepped(x uint64) uint64 {
 	return x ^ x<<17
 }
 
-// obey does what was ordered of the wire itself.
+// obey executes a register write of the wire itself.
 func (w *wire) obey(o order) {
 	switch o.to {
 	case WireErrors:
@@ -101,7 +101,7 @@ func (w *wire) obey(o order) {
 	}
 }
 
-// emit lets the word of a cycle pass the faults. Without carrier it gets no further.
+// emit applies the faults to the word of a cycle. Without carrier the word is lost.
 func (w *wire) emit(now uint64, out *word, carrier bool) {
 	if !out.valid {
 		return
@@ -121,7 +121,7 @@ func (w *wire) emit(now uint64, out *word, carrier bool) {
 	}
 }
 
-// arrived takes the word that is at the other end in a cycle.
+// arrived returns the word that arrives at the other end in a cycle.
 func (w *wire) arrived(now uint64, to *word) {
 	to.valid = false
 	if w.flight.n > 0 && w.flight.first().at == now {
@@ -130,7 +130,7 @@ func (w *wire) arrived(now uint64, to *word) {
 	}
 }
 
-// fifo is a queue in a ring that grows to what it needs.
+// fifo is a queue in a ring that grows as needed.
 type fifo[T any] struct {
 	ring    []T
 	head, n int
@@ -145,7 +145,7 @@ func (q *fifo[T]) drop() {
 	q.n--
 }
 
-// push makes room for one more and gives it.
+// push adds an element and returns it.
 func (q *fifo[T]) push() *T {
 	if q.n == len(q.ring) {
 		q.reserve(q.n + 1)
@@ -154,7 +154,7 @@ func (q *fifo[T]) push() *T {
 	return q.at(q.n - 1)
 }
 
-// reserve makes room for at least so many.
+// reserve ensures a minimum capacity.
 func (q *fifo[T]) reserve(most int) {
 	if most <= len(q.ring) {
 		return
