@@ -7,7 +7,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// naive counts every cycle by itself.
+// naive counts every cycle.
 type naive struct{ count, credit int }
 
 func (n *naive) cycle(e *ECN, end int64, flits int) {
@@ -17,15 +17,15 @@ func (n *naive) cycle(e *ECN, end int64, flits int) {
 	}
 }
 
-// A throttle that is asked now and then is one that counts every cycle, and is never late: what
-// waits as long as it is told sends in the first cycle in which it may.
+// TestThrottleCountsCycles: a throttle that is queried occasionally behaves like one that counts
+// every cycle, and is never late: a packet that waits as told is sent in the first possible cycle.
 func TestThrottleCountsCycles(t *testing.T) {
 	const flits = 16
 	for _, e := range []ECN{Default, Aggressive} {
 		rng := rand.New(rand.NewSource(1))
 		var fast Throttle
 		var slow naive
-		next := int64(0) // when fast has to be asked again
+		next := int64(0) // when fast must be queried again
 		for now := int64(0); now < 20000; now++ {
 			may := slow.credit >= flits*e.Most
 			if now >= next {
@@ -52,8 +52,8 @@ func TestThrottleCountsCycles(t *testing.T) {
 	}
 }
 
-// As the paper has it: nothing below half, everything when full; nothing is sent at the highest
-// count.
+// TestParameters: as in the paper, no marks below half occupancy, always when full; nothing is sent
+// at the maximum counter.
 func TestParameters(t *testing.T) {
 	require.Equal(t, []float64{0, 0.5, 1}, []float64{Default.Chance(0.5), Default.Chance(0.75), Default.Chance(1)})
 	require.Equal(t, []float64{0, 1, 1}, []float64{Aggressive.Chance(0.5), Aggressive.Chance(0.75), Aggressive.Chance(1)})

@@ -1,12 +1,11 @@
 package congestion
 
-// A Grant is how many packets a receiver allows its senders to have under way to it, found without
-// a number from outside. A memory that takes packets as fast as the wire brings them is never what
-// they wait for: it grants Most, which bounds nothing. A slower one grants twice as many as it
-// takes in the shortest round trip that it has seen. One such share is on its way while the other
-// is taken, so that memory waits for nobody, and what a congested network adds to round trips does
-// not become more packets in it. (TCP's BBR bounds what is under way in the same way, but by what a
-// sender sees come through.)
+// A Grant is the number of packets that a receiver allows each sender to have in flight to it,
+// determined without configuration. A memory as fast as the wire is never the bottleneck: it grants
+// Most, which is no limit. A slower one grants twice the packets that it takes in the shortest
+// round trip seen. One half is in flight while the other is taken, so memory is never idle, and
+// longer round trips in a congested network do not lead to more packets in flight. (TCP's BBR
+// limits data in flight in the same way, but by the sender's observed delivery rate.)
 //
 //	memory at full speed  16 cycles a packet                    -> 255
 //	memory at 1/2         32 cycles, round trip 180: 2 * 180 / 32  -> 12
@@ -17,14 +16,14 @@ type Grant struct {
 }
 
 const (
-	// Start is what a sender may have under way before it has heard of a grant.
+	// Start is the initial limit of a sender before it has received a grant.
 	Start = 8
-	// Most is more than any network needs.
+	// Most exceeds the need of any network.
 	Most = 255
 	unit = 64
 )
 
-// Took counts a packet that memory took in so many cycles.
+// Took counts a packet that memory took in the given number of cycles.
 func (g *Grant) Took(cycles int64, flits int) {
 	pace := unit * cycles / int64(flits)
 	if g.pace == 0 {
@@ -37,8 +36,8 @@ func (g *Grant) Took(cycles int64, flits int) {
 	g.pace += step
 }
 
-// Bound is the grant of each of some senders of packets of some flits, one to which the shortest
-// round trip takes so many cycles; 0: it is not known.
+// Bound is the grant of each sender, given the shortest round trip to one of them in cycles; 0:
+// unknown.
 func (g *Grant) Bound(roundTrip int64, flits, senders int) int {
 	switch {
 	case g.pace > 0 && g.pace <= unit:

@@ -19,7 +19,7 @@ func TestGrant(t *testing.T) {
 	}
 }
 
-// A memory that becomes slow, and fast again, is followed within some packets.
+// The grant follows a memory that becomes slow, and fast again, within some packets.
 func TestGrantFollows(t *testing.T) {
 	var g Grant
 	took := func(cycles int64) int {

@@ -1,8 +1,8 @@
-// Package flits puts synthetic traffic on meshes and tori of package fabric: the RTL's routers,
-// flit by flit, with buffers of a few flits.
+// Package flits simulates synthetic traffic on meshes and tori of package fabric: the RTL's
+// routers, flit by flit, with shallow buffers.
 //
-// It is the other engine of nicloop fabric. What it promises is what package fabric and package
-// traffic promise: the same Config gives the same numbers.
+// It is the second engine of nicloop fabric. Its guarantees are those of packages fabric and
+// traffic: the same Config gives the same results.
 package flits
 
 import (
@@ -24,21 +24,21 @@ type Network struct {
 	fabric *fabric.Fabric
 	part   *fabric.Part
 	nodes  []node
-	under  []flight // by the fabric's number of a packet
+	under  []flight // by the fabric's packet number
 	spare  []uint32
-	hops   [][]int // wires, by router: distances are asked often
+	hops   [][]int // wires, by router: distances are used often
 	since  int64
 	totals packets.Totals
 	data   packets.Latencies
 }
 
-// A node sends its packets flit by flit; none is drawn before it can be sent.
+// A node sends its packets flit by flit; packets are drawn only when they can be sent.
 type node struct {
 	birth  int64
 	dice   *rand.PCG
 	packet uint32
 	dst    int
-	left   int // flits of it
+	left   int // remaining flits
 	taken  uint64
 }
 
@@ -47,7 +47,7 @@ type flight struct {
 	src  int32
 }
 
-// New builds a network at cycle 0 of what packets.Config says, where the RTL's router has it:
+// New builds a network at cycle 0 from the part of packets.Config that the RTL's router supports:
 // minimal routing on a mesh or torus of up to three dimensions, without speed-up, slow memories,
 // FECN/BECN or windows.
 func New(cfg packets.Config) (*Network, error) {
@@ -80,7 +80,7 @@ func New(cfg packets.Config) (*Network, error) {
 	return n, nil
 }
 
-// vcs are those that one class of packets has under minimal routing.
+// vcs is the number of VCs of one packet class under minimal routing.
 func vcs(g topology.Grid) int {
 	if g.Wrap {
 		return 2
@@ -92,7 +92,7 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{drivers.ErrConfig}, args...)...)
 }
 
-// Now is the cycle that comes next.
+// Now is the upcoming cycle.
 func (n *Network) Now() int64 { return int64(n.part.Now()) }
 
 // Run simulates the cycles before `until`.
@@ -136,7 +136,7 @@ func (n *Network) send(i int, now int64) {
 	n.part.Inject(i, 0, fabric.NewFlit(nd.packet, nd.dst, marks))
 }
 
-// number gives a packet one that no other under way has.
+// number returns an unused packet number.
 func (n *Network) number(f flight) uint32 {
 	if len(n.spare) == 0 {
 		n.spare = append(n.spare, uint32(len(n.under)))
@@ -148,7 +148,7 @@ func (n *Network) number(f flight) uint32 {
 	return id
 }
 
-// deliver: what comes out in a cycle has arrived in the one before.
+// deliver: flits ejected in a cycle have arrived in the previous one.
 func (n *Network) deliver(f fabric.Flit, now int64) {
 	p := n.under[f.Packet()]
 	n.spare = append(n.spare, f.Packet())
@@ -162,20 +162,20 @@ func (n *Network) deliver(f fabric.Flit, now int64) {
 
 // Totals, Measure, Latencies, Taken and Carried are those of packets.Network.
 
-// Totals sums up.
+// Totals returns the sums of all counters.
 func (n *Network) Totals() packets.Totals {
 	t := n.totals
 	t.FlitHops = n.fabric.Hops()
 	return t
 }
 
-// Measure forgets all latencies, and counts those of packets that are born from now on.
+// Measure resets the latency statistics; packets created from now on count.
 func (n *Network) Measure() { n.since, n.data = n.Now(), packets.Latencies{} }
 
-// Latencies are those since Measure.
+// Latencies returns the statistics since Measure.
 func (n *Network) Latencies() *packets.Latencies { l := n.data; return &l }
 
-// Taken gives, by node, the flits that were taken.
+// Taken returns the flits received, by node.
 func (n *Network) Taken() []uint64 {
 	list := make([]uint64, len(n.nodes))
 	for i := range n.nodes {
@@ -184,5 +184,5 @@ func (n *Network) Taken() []uint64 {
 	return list
 }
 
-// Carried is how many flits an output has sent.
+// Carried is the number of flits sent by an output.
 func (n *Network) Carried(router, port int) uint64 { return n.fabric.PortStats(router, port).Flits }

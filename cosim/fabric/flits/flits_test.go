@@ -24,8 +24,8 @@ func config(t *testing.T, text string, k routing.Kind, rate float64) packets.Con
 	return c
 }
 
-// What is offered is taken, counted the same everywhere, and the same again; shallow buffers of the
-// same router saturate before deep ones do.
+// TestTraffic: below saturation the offered load is accepted, all counters agree, and results are
+// reproducible; shallow buffers saturate earlier than deep ones.
 func TestTraffic(t *testing.T) {
 	for _, text := range []string{"mesh:4x4", "torus:4x4", "mesh:2x2x2"} {
 		var all []packets.Totals

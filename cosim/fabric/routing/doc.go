@@ -1,18 +1,18 @@
-// Package routing says which way packets go: dimension order on meshes and tori, minimal, Valiant,
-// UGAL-L and progressive adaptive (PAR) on Dragonflies, up and down on fat trees, by a table of
-// shortest ways on anything; and on which virtual channel, such that no packets wait for each other
-// in a circle.
+// Package routing computes the routes of packets: dimension order on meshes and tori; minimal,
+// Valiant, UGAL-L and progressive adaptive (PAR) routing on Dragonflies; up and down on fat trees;
+// shortest paths from a table on any topology. It also selects virtual channels such that there is
+// no cyclic dependency between packets.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A packet that is routed until Route names its node's port gets there, in a bounded number of
+//   - A packet that is routed until Route returns its node's port arrives there in a bounded number of
 //     hops.
-//   - The channels (wires with their VCs) that any packet may ask for while it holds another
-//     form a graph without cycles: the tests build it, choice by choice.
-//   - Route depends on its arguments alone, and writes only into the Header.
+//   - The dependency graph of channels (wires with their VCs) has no cycles: the tests build it for all
+//     choices.
+//   - Route depends only on its arguments, and writes only into the Header.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-// Ask once per packet and router, when the packet is at the front of its input VC, and keep the
-// answer.
+// Call Route once per packet and router, when the packet is at the front of its input VC, and keep
+// the result.
 package routing

@@ -2,26 +2,26 @@ package routing
 
 import "github.com/nicloop/nicloop/cosim/fabric/topology"
 
-// dragonfly is routing on a Dragonfly. The longer ways lead through a random group: from wherever
-// they enter it straight on to the destination.
+// dragonfly is routing on a Dragonfly. Non-minimal routes pass a random group, and lead from the
+// router where they enter it directly to the destination.
 //
-// VCs grow along every way: local 0, local 1 where PAR diverted after one
-// local hop, global 0, the next local, global 1, the last local.
+// VC numbers increase along every route: local 0, local 1 where PAR diverted after one local hop,
+// global 0, the next local, global 1, the last local.
 type dragonfly struct {
 	topology.Dragonfly
 	kind     Kind
 	bias     Bias
-	behind   int // local VC behind the first global wire
+	behind   int // local VC after the first global wire
 	group    []int16
 	router   []int32     // by node
 	node     []int8      // port by node
 	gateways [][]gateway // by group, to group
 }
 
-// A gateway is where a group's wire to another one is.
+// A gateway is the router and port of a group's wire to another group.
 type gateway struct{ router, port int32 }
 
-// Stage of a packet on a Dragonfly: how many global wires it has taken, and whether it has gone to
+// Stage of a packet on a Dragonfly: the number of global wires passed, and whether it has moved to
 // another router of its first group.
 const (
 	taken    = 3
@@ -93,7 +93,7 @@ func (d *dragonfly) Route(router, in int, h *Header, s *Sight) (port, vc int) {
 	return d.LocalPort(router-here*d.A, to-here*d.A), vc
 }
 
-// decide sends a packet by another group, if that is what the algorithm does here.
+// decide sends a packet through another group if the algorithm chooses that here.
 func (d *dragonfly) decide(router, in, here, target int, h *Header, s *Sight) {
 	if first := in < d.P; d.kind == Minimal || d.Groups() < 3 || !first && d.kind != PAR {
 		return
@@ -109,7 +109,7 @@ func (d *dragonfly) decide(router, in, here, target int, h *Header, s *Sight) {
 	}
 }
 
-// toward is the port of a router that leads to another group.
+// toward is the port of a router towards another group.
 func (d *dragonfly) toward(router, here, target int) int {
 	w := d.gateways[here][target]
 	if int(w.router) == router {

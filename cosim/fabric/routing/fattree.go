@@ -2,9 +2,9 @@ package routing
 
 import "github.com/nicloop/nicloop/cosim/fabric/topology"
 
-// fatTree goes up until the destination is below, and then down the only way. Up it goes by the
-// destination's digits, so that the ways down are shared evenly, by chance, or where there is most
-// room.
+// fatTree goes up until the destination is below, then down on the only path. The way up follows
+// the destination's digits, which shares the ways down evenly, or is random, or uses the output
+// with most room.
 type fatTree struct {
 	topology.FatTree
 	kind   Kind
@@ -41,7 +41,7 @@ func (f *fatTree) up(level, dst int, s *Sight) int {
 	case Valiant:
 		return s.Intn(f.K)
 	case UGAL:
-		best := s.Intn(f.K) // of equal ones any
+		best := s.Intn(f.K) // ties are broken at random
 		for i, from := 1, best; i < f.K; i++ {
 			if p := (from + i) % f.K; s.Used[f.K+p] < s.Used[f.K+best] {
 				best = p

@@ -2,18 +2,18 @@ package routing
 
 import "github.com/nicloop/nicloop/cosim/fabric/topology"
 
-// grid is dimension order on meshes and tori: a torus goes the shorter way round, up when both are
-// as long. The longer ways of Valiant and UGAL lead by dimension order to a random router first, on
-// VCs of their own. A ring has two VCs: the second one from the wire that closes it onwards.
+// grid is dimension order on meshes and tori; a torus uses the shorter way round, up if both are
+// equal. Non-minimal routes of Valiant and UGAL lead by dimension order to a random router first,
+// on separate VCs. A ring has two VCs: the second one from the wrap-around wire on.
 type grid struct {
 	topology.Grid
 	kind  Kind
 	bias  Bias
-	rings int // VCs of one dimension order
+	rings int // VCs of one dimension order pass
 }
 
-// Stage of a packet on a grid: whether it has passed the closing wire of the dimension
-// in which it is, that dimension, and whether it goes to its destination.
+// Stage of a packet on a grid: whether it has passed the wrap-around wire of its current dimension,
+// that dimension, and whether it is on its way to the destination.
 const (
 	closed    = 1
 	dimension = 6

@@ -12,58 +12,58 @@ import (
 	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
-// An Algorithm is one way of routing on one topology.
+// An Algorithm is a routing algorithm on a topology.
 type Algorithm interface {
-	// VCs that it needs on every wire.
+	// VCs is the number of VCs needed on every wire.
 	VCs() int
-	// Route gives the output port, and the VC on its wire, of a packet that came to a router by input
-	// port in. At a node's port the VC is 0.
+	// Route returns the output port of a packet that arrived at a router by input port in, and the
+	// VC on its wire. At a node's port the VC is 0.
 	Route(router, in int, h *Header, s *Sight) (port, vc int)
 }
 
-// A Header is what a packet carries for its routes.
+// A Header is the routing state carried by a packet.
 type Header struct {
 	Dst   int32 // node
-	Via   int16 // group or router that it goes to first; None
-	Stage uint8 // the algorithm's own
+	Via   int16 // intermediate group or router; None
+	Stage uint8 // private to the algorithm
 	Hops  uint8 // routers passed, counted by the network
 }
 
-// None is the Via of a packet that goes straight.
+// None is the Via of a packet on a direct route.
 const None = -1
 
-// To is the header of a new packet.
+// To returns the header of a new packet.
 func To(dst int) Header { return Header{Dst: int32(dst), Via: None} }
 
-// Sight is what a router sees when it decides: itself.
+// Sight is the local information of a router for its decisions.
 type Sight struct {
-	Used []int32 // flits, by output port: entries of the buffer behind it that are taken, or spoken for
+	Used []int32 // flits, by output port: occupied or reserved entries of the buffer behind it
 	Rand rand.Source
 }
 
-// Intn is a random number below n.
+// Intn returns a random number below n.
 func (s *Sight) Intn(n int) int {
 	hi, _ := bits.Mul64(s.Rand.Uint64(), uint64(n))
 	return int(hi)
 }
 
-// A Kind names an algorithm on any topology.
+// A Kind is the name of an algorithm.
 type Kind string
 
-// The kinds. On a fat tree Valiant goes up by random ports, UGAL by the emptiest ones.
+// The kinds. On a fat tree Valiant uses random ports upwards, UGAL the emptiest ones.
 const (
 	Minimal Kind = "minimal"
-	Table   Kind = "table" // shortest ways, found by search
+	Table   Kind = "table" // shortest paths, found by search
 	Valiant Kind = "valiant"
-	UGAL    Kind = "ugal" // with local knowledge: UGAL-L
+	UGAL    Kind = "ugal" // with local information: UGAL-L
 	PAR     Kind = "par"
 )
 
 // Kinds lists them.
 func Kinds() []Kind { return []Kind{Minimal, Table, Valiant, UGAL, PAR} }
 
-// A Bias is when an adaptive algorithm prefers the longer way: when the minimal output has more
-// flits than Factor times the other one and Threshold.
+// A Bias determines when an adaptive algorithm prefers the non-minimal route: when the minimal
+// output has more flits than Factor times those of the other one plus Threshold.
 type Bias struct{ Factor, Threshold int }
 
 // DefaultBias is that of the RDRP paper.
@@ -73,7 +73,7 @@ func (b Bias) longer(s *Sight, minimal, other int) bool {
 	return int(s.Used[minimal]) > b.Factor*int(s.Used[other])+b.Threshold
 }
 
-// New gives a kind of routing for a topology.
+// New returns an algorithm for a topology.
 func New(k Kind, t topology.Topology, b Bias) (Algorithm, error) {
 	if !slices.Contains(Kinds(), k) {
 		return nil, fmt.Errorf("%w: routing %q: expected one of %s%s", drivers.ErrConfig, k, names(), suggest.Nearest(string(k), strings.Split(names(), ", ")))

@@ -39,26 +39,26 @@ func networks(t *testing.T) (list []network) {
 	return list
 }
 
-// A channel is a wire, by the output it starts at, and a VC.
+// A channel is a wire, identified by its output, and a VC.
 type channel struct{ router, port, vc int }
 
-// A state is a packet that has come to a router.
+// A state is a packet that has arrived at a router.
 type state struct {
 	router, in int
-	vc         int // of the wire that it came by
+	vc         int // of the wire on which it arrived
 	h          Header
 }
 
-// one is a source that always gives the same number.
+// one is a source that always returns the same number.
 type one uint64
 
 func (o one) Uint64() uint64 { return uint64(o) }
 
-// nth makes Intn(n) give i.
+// nth makes Intn(n) return i.
 func nth(i, n int) one { return one((^uint64(0)/uint64(n))*uint64(i) + 1<<20) }
 
-// choices are all that Route may answer: each output in turn is full beyond measure or empty,
-// whatever the dice say.
+// choices enumerates all possible results of Route: each output in turn is full or empty, for all
+// random numbers.
 func (n network) choices(s state, do func(port, vc int, h Header)) {
 	ports := n.Ports(s.router)
 	dice := max(n.Parts(), ports)
@@ -86,8 +86,8 @@ func (n network) choices(s state, do func(port, vc int, h Header)) {
 	}
 }
 
-// walk goes through every state that any packet can be in, and calls hold for each channel that it
-// asks for while it has another.
+// walk visits every possible state of a packet, and calls hold for each channel that it requests
+// while it holds another.
 func (n network) walk(t *testing.T, hold func(has, wants channel)) {
 	seen := map[state]bool{}
 	var left []state
@@ -126,7 +126,7 @@ func (n network) walk(t *testing.T, hold func(has, wants channel)) {
 	}
 }
 
-// cyclic gives a circle of the graph, if there is one.
+// cyclic returns a cycle of the graph, if there is one.
 func cyclic(graph map[channel]map[channel]bool) []channel {
 	const open, done = 1, 2
 	mark := map[channel]int{}
@@ -163,7 +163,7 @@ func (n network) dependencies(t *testing.T) map[channel]map[channel]bool {
 	return graph
 }
 
-// No packets can wait for each other in a circle, whatever they choose.
+// TestNoCycle: there is no cyclic dependency between packets, for all choices.
 func TestNoCycle(t *testing.T) {
 	for _, n := range networks(t) {
 		t.Run(n.String(), func(t *testing.T) {
@@ -172,7 +172,7 @@ func TestNoCycle(t *testing.T) {
 	}
 }
 
-// oneVC is an algorithm that has been robbed of its VCs.
+// oneVC is an algorithm without its VCs.
 type oneVC struct{ Algorithm }
 
 func (o oneVC) Route(router, in int, h *Header, s *Sight) (int, int) {
@@ -180,7 +180,7 @@ func (o oneVC) Route(router, in int, h *Header, s *Sight) (int, int) {
 	return port, 0
 }
 
-// The test above finds the circles that VCs are there for.
+// TestCycleIsFound: without the VCs, the test above finds cycles.
 func TestCycleIsFound(t *testing.T) {
 	found := map[string]bool{}
 	for _, n := range networks(t) {
@@ -201,7 +201,7 @@ func TestCycleIsFound(t *testing.T) {
 	}, found)
 }
 
-// way counts the wires of a packet's way.
+// way counts the wires of a packet's route.
 func (n network) way(t *testing.T, src, dst int, used func(router int) []int32, dice rand.Source) int {
 	at, in := n.At(src)
 	h := To(dst)
@@ -218,8 +218,8 @@ func (n network) way(t *testing.T, src, dst int, used func(router int) []int32, 
 	}
 }
 
-// On an empty network all but Valiant take a shortest way; Valiant, and the adaptive ones where the
-// minimal output is full, take others that are not much longer.
+// TestPaths: in an empty network all algorithms except Valiant take a shortest path. Valiant, and
+// adaptive ones whose minimal output is full, take others that are not much longer.
 func TestPaths(t *testing.T) {
 	dice := rand.NewPCG(1, 2)
 	empty := func(int) []int32 { return make([]int32, 64) }
@@ -255,7 +255,8 @@ func TestPaths(t *testing.T) {
 	}
 }
 
-// A table needs no VCs on meshes and trees, one per wire elsewhere, and shares the roots of a tree.
+// TestTable: a table needs no additional VCs on meshes and trees, one per wire elsewhere, and
+// balances the load of a tree's roots.
 func TestTable(t *testing.T) {
 	for text, want := range map[string]struct{ vcs, roots int }{"mesh:4x3": {1, 0}, "torus:5x4": {4, 0}, "dragonfly:1,4,2": {3, 0}, "fattree:3,3": {1, 9}} {
 		net, err := topology.Parse(text, 1, 1)

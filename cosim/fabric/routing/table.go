@@ -7,17 +7,17 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
 )
 
-// table has, for each router, the output towards each node, on a shortest way that a search found.
-// It knows nothing of the topology's form, and so serves any.
+// table holds, for each router, the output towards each node on a shortest path found by search. It
+// uses no knowledge of the topology's structure, and thus applies to any.
 //
-// Where several outputs are as short, destinations share them. If packets could then wait for each
-// other in a circle, all take the way by the lowest port, which on a mesh is dimension order; and
-// if that has circles too, a packet changes to the next VC at every router.
+// If several outputs are equally short, destinations are distributed over them. If that could cause
+// a cyclic dependency, all packets use the lowest port, which on a mesh is dimension order. If that
+// has cycles, too, a packet changes to the next VC at every router.
 type table struct {
 	topology.Topology
 	depth  []int
 	ports  []uint8 // [router * nodes + node]
-	byHops int     // VCs; 0: one does
+	byHops int     // VCs; 0: one suffices
 }
 
 func newTable(t topology.Topology) (*table, error) {
@@ -36,7 +36,7 @@ func newTable(t topology.Topology) (*table, error) {
 	return x, err
 }
 
-// fill writes the table, and counts the wires of its longest way.
+// fill computes the table, and the number of wires of its longest path.
 func (x *table) fill(spread bool) (longest int, err error) {
 	n := x.Nodes()
 	x.ports = make([]uint8, x.Routers()*n)
@@ -61,8 +61,8 @@ func (x *table) fill(spread bool) (longest int, err error) {
 	return longest, nil
 }
 
-// toward is the output of a router from which a node is so far, the n-th of those that lead nearer
-// if they are shared.
+// toward is the output of a router towards a node, given the distances; with spread, one of several
+// shortest ones.
 func (x *table) toward(from int, far []int, node int, spread bool) uint8 {
 	outputs := x.closer(from, far)
 	if spread {
@@ -73,9 +73,9 @@ func (x *table) toward(from int, far []int, node int, spread bool) uint8 {
 	return uint8(bits.TrailingZeros64(outputs))
 }
 
-// share is which of some outputs a node's packets take at a router so many wires from all nodes:
-// another digit of its number at each step up a tree, so that those which went the same way before
-// part there.
+// share selects among equal outputs for a node's packets, at a router with the given distance from
+// all nodes: another digit of its number at each level of a tree, so that packets that shared the
+// previous path separate there.
 func share(node, outputs, depth int) int {
 	for range depth {
 		node /= outputs
@@ -83,7 +83,7 @@ func share(node, outputs, depth int) int {
 	return node % outputs
 }
 
-// depths counts the wires from each router to the nearest one with nodes.
+// depths returns the number of wires from each router to the nearest one with nodes.
 func depths(t topology.Topology) []int {
 	list := make([]int, t.Routers())
 	for i := range list {
@@ -99,7 +99,7 @@ func depths(t topology.Topology) []int {
 	return list
 }
 
-// closer is a mask of the outputs that lead to a router which is nearer.
+// closer is a mask of the outputs that lead to a router closer to the destination.
 func (x *table) closer(router int, far []int) (ports uint64) {
 	for p := range x.Ports(router) {
 		if w, ok := x.Wire(router, p); ok && far[w.Router] < far[router] {
@@ -109,8 +109,8 @@ func (x *table) closer(router int, far []int) (ports uint64) {
 	return ports
 }
 
-// acyclic tells whether no wires, each held by a packet that waits for the next one, can form a
-// circle: of what nobody waits for is taken away until nothing is left.
+// acyclic reports whether the dependency graph of wires has no cycle: wires on which nothing
+// depends are removed until none are left.
 func (x *table) acyclic() bool {
 	n := x.Nodes()
 	after := make([]uint64, x.Routers()*64) // by wire: outputs of the router behind it

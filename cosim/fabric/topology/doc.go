@@ -1,11 +1,10 @@
-// Package topology says how routers and nodes are joined: meshes and tori,
-// Dragonflies and fat trees. It knows nothing of routes, buffers or time but the
-// latency of each wire.
+// Package topology describes the connections of routers and nodes: meshes and tori, Dragonflies and
+// fat trees. It contains neither routes nor buffers, and of time only the latency of each wire.
 //
-// # What it promises
+// # Guarantees
 //
-//   - Every wire is seen alike from both ends, with the same latency.
-//   - Every node stands at exactly one port.
-//   - Routers are in parts of neighbours, numbered from 0, such that as few and as long wires as
-//     can be lead from one part to another: simulators work parts side by side.
+//   - Every wire is the same from both ends, with the same latency.
+//   - Every node is connected to exactly one port.
+//   - Routers are grouped in parts of neighbours, numbered from 0, such that the wires between parts are
+//     as few and as long as possible: simulators run parts in parallel.
 package topology

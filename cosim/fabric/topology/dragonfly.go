@@ -5,19 +5,18 @@ import (
 	"fmt"
 )
 
-// A Dragonfly has groups of A routers, each with P nodes and H global wires. In a
-// group every router has a wire to every other one; between any two groups there
-// is one wire, so that there are A*H + 1 groups.
+// A Dragonfly has groups of A routers, each with P nodes and H global wires. Within a group every
+// router has a wire to every other one. There is one wire between any two groups, so there are A*H
+// + 1 groups.
 //
-// Ports of a router: its nodes, then the other routers of its group in their
-// order, then its global wires. Global wire k of a group (H for each router, in
-// order) leads k+1 groups on.
+// Ports of a router: its nodes, then the other routers of its group in order, then its global
+// wires. Global wire k of a group (H per router, in order) leads to the group k+1 further.
 type Dragonfly struct {
 	P, A, H       int
-	Local, Global int // cycles of wires
+	Local, Global int // latency of wires in cycles
 }
 
-// NewDragonfly checks the numbers. Balanced ones have A = 2P = 2H.
+// NewDragonfly validates the parameters. Balanced ones have A = 2P = 2H.
 func NewDragonfly(p, a, h, local, global int) (Dragonfly, error) {
 	d := Dragonfly{P: p, A: a, H: h, Local: local, Global: global}
 	switch {
@@ -28,7 +27,7 @@ func NewDragonfly(p, a, h, local, global int) (Dragonfly, error) {
 		return d, err
 	}
 	name := fmt.Sprintf("dragonfly of %d nodes and %d global wires per router, %d routers per group", p, h, a)
-	if err := checkNodes(name, a, h, 2); err != nil { // Groups must not overflow either
+	if err := checkNodes(name, a, h, 2); err != nil { // the number of groups must not overflow either
 		return d, err
 	}
 	return d, checkNodes(name, d.Groups(), a, p)
@@ -38,7 +37,7 @@ func (d Dragonfly) String() string {
 	return fmt.Sprintf("dragonfly of %d groups of %d routers with %d nodes and %d global wires each", d.Groups(), d.A, d.P, d.H)
 }
 
-// Groups counts them.
+// Groups is the number of groups.
 func (d Dragonfly) Groups() int { return d.A*d.H + 1 }
 
 // Nodes implements Topology.
@@ -62,7 +61,7 @@ func (d Dragonfly) Parts() int { return d.Groups() }
 // Part implements Topology.
 func (d Dragonfly) Part(router int) int { return router / d.A }
 
-// LocalPort is where router `to` of a group stands at router `from` of it.
+// LocalPort is the port of router `from` that leads to router `to` of the same group.
 func (d Dragonfly) LocalPort(from, to int) int {
 	if to > from {
 		to--
@@ -70,7 +69,7 @@ func (d Dragonfly) LocalPort(from, to int) int {
 	return d.P + to
 }
 
-// Gateway is the router of a group, and its port, whose wire leads to another group.
+// Gateway returns the router of a group, and its port, whose wire leads to another group.
 func (d Dragonfly) Gateway(group, to int) (router, port int) {
 	ahead := to - group - 1
 	if ahead < 0 {

@@ -5,15 +5,15 @@ import (
 	"slices"
 )
 
-// A FatTree is a K-ary tree of Levels levels: K^Levels nodes, on each level
-// K^(Levels-1) routers with K ports down (0 to K-1) and, but on the top, K up.
+// A FatTree is a K-ary tree of Levels levels: K^Levels nodes, and on each level K^(Levels-1)
+// routers with K ports down (0 to K-1) and, except at the top, K up.
 //
-// Router w of level l is joined to those of level l+1 whose number differs from w
-// in digit l alone (in base K, the lowest is digit 0): up port j changes it to j. So
-// below a router of level l are the nodes whose leaf agrees with it in digits l and up.
+// Router w of level l is connected to the routers of level l+1 whose number differs from w at most
+// in digit l (in base K, the lowest is digit 0): up port j sets it to j. The nodes below a router
+// of level l are therefore those whose leaf has the same digits l and up.
 type FatTree struct{ K, Levels, Cycles int }
 
-// NewFatTree checks the numbers.
+// NewFatTree validates the parameters.
 func NewFatTree(k, levels, cycles int) (FatTree, error) {
 	f := FatTree{K: k, Levels: levels, Cycles: cycles}
 	switch {
@@ -44,7 +44,7 @@ func (f FatTree) Power(n int) int {
 // Nodes implements Topology.
 func (f FatTree) Nodes() int { return f.Power(f.Levels) }
 
-// Row is how many routers a level has.
+// Row is the number of routers per level.
 func (f FatTree) Row() int { return f.Power(f.Levels - 1) }
 
 // Routers implements Topology.
@@ -61,7 +61,7 @@ func (f FatTree) Ports(router int) int {
 // Level is 0 for the routers that have nodes.
 func (f FatTree) Level(router int) int { return router / f.Row() }
 
-// Digit is digit i of a router's number on its level.
+// Digit is digit i of a router's number within its level.
 func (f FatTree) Digit(router, i int) int { return router % f.Row() / f.Power(i) % f.K }
 
 // Node implements Topology.
@@ -72,7 +72,7 @@ func (f FatTree) Node(router, port int) (int, bool) {
 // At implements Topology.
 func (f FatTree) At(node int) (router, port int) { return node / f.K, node % f.K }
 
-// Parts implements Topology: routers that agree in the highest digit, which only wires to the top
+// Parts implements Topology: routers with the same highest digit, which only wires to the top
 // change.
 func (f FatTree) Parts() int { return f.K }
 

@@ -5,15 +5,15 @@ import (
 	"strings"
 )
 
-// A Grid is a mesh or, with Wrap, a torus, with one node per router. Port 0 is the
-// node's, then come up and down in each dimension. A ring of two has no closing wire.
+// A Grid is a mesh or, with Wrap, a torus, with one node per router. Port 0 is the node's, followed
+// by up and down in each dimension. A ring of two has no wrap-around wire.
 type Grid struct {
 	Dims   []int
 	Wrap   bool
 	Cycles int // of a wire
 }
 
-// NewGrid checks the numbers.
+// NewGrid validates the parameters.
 func NewGrid(dims []int, wrap bool, cycles int) (Grid, error) {
 	g := Grid{Dims: dims, Wrap: wrap, Cycles: cycles}
 	for _, n := range dims {
@@ -59,7 +59,7 @@ func (g Grid) Parts() int { return g.Dims[len(g.Dims)-1] }
 // Part implements Topology.
 func (g Grid) Part(router int) int { return router / g.Stride(len(g.Dims)-1) }
 
-// Stride is how far neighbours in a dimension are apart in the numbers of routers.
+// Stride is the difference between the numbers of neighbouring routers in a dimension.
 func (g Grid) Stride(dim int) int {
 	s := 1
 	for _, n := range g.Dims[:dim] {
@@ -68,10 +68,10 @@ func (g Grid) Stride(dim int) int {
 	return s
 }
 
-// Coordinate is where a router stands in a dimension.
+// Coordinate is a router's position in a dimension.
 func (g Grid) Coordinate(router, dim int) int { return router / g.Stride(dim) % g.Dims[dim] }
 
-// Ring tells whether a dimension is closed.
+// Ring reports whether a dimension wraps around.
 func (g Grid) Ring(dim int) bool { return g.Wrap && g.Dims[dim] > 2 }
 
 // Wire implements Topology.
@@ -94,7 +94,7 @@ func (g Grid) Wire(router, port int) (Wire, bool) {
 	return Wire{router + (to-at)*g.Stride(dim), back, g.Cycles}, true
 }
 
-// Closes tells whether the wire at a port is the one that makes a row a ring.
+// Closes reports whether the wire at a port is a wrap-around wire.
 func (g Grid) Closes(router, port int) bool {
 	dim := (port - 1) / 2
 	last := 0

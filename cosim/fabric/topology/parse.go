@@ -5,12 +5,11 @@ import (
 	"strings"
 )
 
-// Forms are the topologies that Parse reads.
+// Forms are the topologies that Parse accepts.
 const Forms = "dragonfly:P[,A,H], mesh:X[xYxZ], torus:X[xYxZ], fattree:K,LEVELS"
 
-// Parse reads a topology as people write it: dragonfly:6 is the balanced one of 6 nodes per router.
-// Wires between neighbours have so many local cycles, those between groups of a Dragonfly global
-// ones.
+// Parse parses a topology; dragonfly:6 is the balanced one with 6 nodes per router. Wires between
+// neighbours have a latency of local cycles, those between groups of a Dragonfly global cycles.
 func Parse(text string, local, global int) (Topology, error) {
 	kind, sizes, _ := strings.Cut(text, ":")
 	separator := ","

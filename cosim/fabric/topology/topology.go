@@ -7,23 +7,23 @@ import (
 	"github.com/nicloop/nicloop/drivers/limits"
 )
 
-// A Topology is asked when a network is built, and by routes.
+// A Topology is used when a network is built, and by routing.
 type Topology interface {
 	fmt.Stringer
 	Nodes() int
 	Routers() int
 	Ports(router int) int
-	// Node tells which node stands at a port, if one does.
+	// Node returns the node at a port, if there is one.
 	Node(router, port int) (node int, ok bool)
-	// Wire tells where a port's wire leads, if it has one.
+	// Wire returns a port's wire, if it has one.
 	Wire(router, port int) (w Wire, ok bool)
-	// At is the router and the port at which a node stands.
+	// At returns the router and the port of a node.
 	At(node int) (router, port int)
 	Parts() int
 	Part(router int) int
 }
 
-// checkWire refuses latencies that are not positive or with which arithmetic on cycles would
+// checkWire refuses latencies that are not positive, or for which arithmetic on cycles would
 // overflow.
 func checkWire(cycles int) error {
 	if cycles < 1 || cycles > limits.WireCycles {
@@ -32,7 +32,7 @@ func checkWire(cycles int) error {
 	return nil
 }
 
-// checkNodes refuses a network whose number of nodes, a product, exceeds the bound.
+// checkNodes refuses a network whose number of nodes, a product, exceeds the limit.
 func checkNodes(name string, factors ...int) error {
 	if _, ok := limits.Product(limits.Nodes, factors...); !ok {
 		return refuse("%s: more than %d nodes", name, limits.Nodes)
@@ -40,10 +40,11 @@ func checkNodes(name string, factors ...int) error {
 	return nil
 }
 
-// A Wire is one seen from a port: its other end, and how many cycles a flit is on it.
+// A Wire is a wire as seen from a port: its other end, and its latency in cycles.
 type Wire struct{ Router, Port, Cycles int }
 
-// Distances counts the wires from a router to each other, by search; -1: there is no way.
+// Distances returns the number of wires from a router to each other one, by breadth-first search;
+// -1: unreachable.
 func Distances(t Topology, from int) []int {
 	far := make([]int, t.Routers())
 	for i := range far {

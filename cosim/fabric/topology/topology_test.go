@@ -28,8 +28,8 @@ func all(t *testing.T) []Topology {
 	return list
 }
 
-// Wires are the same from both ends, every node stands at one port, and there is a way from
-// everywhere to everywhere.
+// TestWired: wires are the same from both ends, every node is at one port, and all routers are
+// connected.
 func TestWired(t *testing.T) {
 	for _, x := range all(t) {
 		t.Run(x.String(), func(t *testing.T) {
@@ -101,7 +101,7 @@ func TestParse(t *testing.T) {
 	}
 }
 
-// A network of more nodes than the bound, or whose product overflows, is refused by name.
+// A network with too many nodes, or whose number of nodes overflows, is refused by name.
 func TestTooLarge(t *testing.T) {
 	for _, text := range []string{"dragonfly:100", "dragonfly:4096,4096,4096", "fattree:2,64", "fattree:4096,2", "fattree:2,4096", "mesh:2000x2000", "torus:4096x4096x4096x4096", "mesh:4096x4096x4096x4096x4096x4096"} {
 		_, err := Parse(text, 2, 10)
@@ -113,7 +113,7 @@ func TestTooLarge(t *testing.T) {
 	}
 }
 
-// diameter searches for the largest number of routers on a shortest path.
+// diameter returns the largest number of routers on a shortest path.
 func diameter(t Topology) int {
 	most := 0
 	for from := range t.Routers() {

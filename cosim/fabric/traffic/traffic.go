@@ -1,7 +1,7 @@
-// Package traffic says who sends to whom: uniform, pairwise permutations, adversarial patterns and
+// Package traffic generates destinations: uniform, pairwise permutations, adversarial patterns and
 // hotspots.
 //
-// A Pattern depends on what it was made from and the random numbers it is given, on nothing else.
+// A Pattern depends only on its parameters and on the random numbers passed to it.
 package traffic
 
 import (
@@ -17,27 +17,27 @@ import (
 	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
-// A Pattern gives the destination of a node's next packet.
+// A Pattern selects the destination of a node's next packet.
 type Pattern interface {
 	Next(src int, dice rand.Source) int
-	// Partners are the nodes that a node sends to in equal shares, and receives from; none: they are
-	// not to be known, and Next tells.
+	// Partners returns the nodes with which a node exchanges packets in equal shares; none:
+	// destinations vary, see Next.
 	Partners(node int) []int32
 }
 
-// Names lists what New knows.
+// Names lists the patterns known to New.
 func Names() []string {
 	return []string{"uniform", "permutation", "partners", "adversarial", "hotspot"}
 }
 
-// Options are what some patterns need.
+// Options are parameters of some patterns.
 type Options struct {
-	Hot      int     // hot nodes of hotspot
-	Share    float64 // of its packets that goes to them
-	Partners int     // of a node, of partners
+	Hot      int     // number of hot nodes of hotspot
+	Share    float64 // share of packets to hot nodes
+	Partners int     // partners per node
 }
 
-// New gives a pattern by name. Permutations, partners and hot nodes are drawn with the seed.
+// New returns a pattern by name. Permutations, partners and hot nodes are drawn with the seed.
 func New(name string, t topology.Topology, seed uint64, o Options) (Pattern, error) {
 	switch name {
 	case "uniform":
@@ -60,18 +60,18 @@ func New(name string, t topology.Topology, seed uint64, o Options) (Pattern, err
 	return nil, fmt.Errorf("%w: traffic %q: expected one of %s%s", drivers.ErrConfig, name, strings.Join(Names(), ", "), suggest.Nearest(name, Names()))
 }
 
-// Intn is a random number below n.
+// Intn returns a random number below n.
 func Intn(dice rand.Source, n int) int {
 	hi, _ := bits.Mul64(dice.Uint64(), uint64(n))
 	return int(hi)
 }
 
-// Order is the numbers below n in a random order.
+// Order returns the numbers below n in random order.
 func Order(n int, seed uint64) []int {
 	return rand.New(rand.NewPCG(seed, 0x7261666669636b)).Perm(n)
 }
 
-// noPartner is embedded by patterns in which nobody sends back.
+// noPartner is embedded by patterns without fixed partners.
 type noPartner struct{}
 
 // Partners implements Pattern.
@@ -84,7 +84,7 @@ type uniformly struct {
 
 func uniform(nodes int) uniformly { return uniformly{nodes: nodes} }
 
-// Next implements Pattern: any node but oneself.
+// Next implements Pattern: any other node.
 func (u uniformly) Next(src int, dice rand.Source) int {
 	if u.nodes == 1 {
 		return 0
@@ -98,8 +98,8 @@ func (u uniformly) Next(src int, dice rand.Source) int {
 
 type pairs []int32
 
-// Pairs has every node send to another one which sends back, drawn with the seed; of an odd number
-// one sends to itself.
+// Pairs makes every node send to another one that sends back, drawn with the seed; with an odd
+// number of nodes, one sends to itself.
 func Pairs(nodes int, seed uint64) Pattern {
 	p := make(pairs, nodes)
 	list := Order(nodes, seed)
@@ -118,11 +118,11 @@ func (p pairs) Next(src int, _ rand.Source) int { return int(p[src]) }
 // Partners implements Pattern.
 func (p pairs) Partners(node int) []int32 { return p[node : node+1] }
 
-// maxPartners: a node looks at all of its partners for every packet.
+// maxPartners is small because a node examines all of its partners for every packet.
 const maxPartners = 8
 
-// Several has every node send to k others in equal shares, which send back: k pairings of all
-// nodes, none of which has a pair of another one.
+// Several makes every node send to k others in equal shares, which send back: k pairings of all
+// nodes without common pairs.
 func Several(nodes, k int, seed uint64) (Pattern, error) {
 	s := several{k: k, list: make([]int32, nodes*k)}
 	tries := seed
@@ -142,7 +142,7 @@ type several struct {
 	list []int32
 }
 
-// add adds a pairing unless some of its pairs are already there.
+// add adds a pairing unless it has pairs in common with earlier ones.
 func (s several) add(i int, p pairs) bool {
 	for n := range p {
 		list := s.list[n*s.k:]
@@ -160,7 +160,7 @@ func (s several) Next(src int, dice rand.Source) int { return int(s.list[src*s.k
 // Partners implements Pattern.
 func (s several) Partners(node int) []int32 { return s.list[node*s.k : (node+1)*s.k] }
 
-// Beside has some nodes send to each other at random, and all others in pairs.
+// Beside makes some nodes send to each other at random, and all others in pairs.
 func Beside(nodes, others int, seed uint64) (Pattern, []bool) {
 	b := &beside{pairs: make(pairs, nodes), others: Order(nodes, seed)[:others]}
 	at := make([]bool, nodes)
@@ -203,15 +203,15 @@ func (b *beside) Partners(node int) []int32 {
 	return b.pairs.Partners(node)
 }
 
-// A shift sends to any node of a block some nodes ahead.
+// A shift sends to any node of a block at a fixed distance.
 type shift struct {
 	noPartner
 	nodes, block, ahead int
 }
 
-// against is the pattern that a topology's shortest ways serve worst: a Dragonfly's groups send all
-// to the next group; of other topologies every node sends half way round (tornado on rings, across
-// the root of trees).
+// against is the worst pattern for minimal routes: all nodes of a Dragonfly's group send to the
+// next group; in other topologies every node sends half way round (tornado on rings, through the
+// root of trees).
 func against(t topology.Topology) Pattern {
 	switch t := t.(type) {
 	case topology.Dragonfly:
@@ -253,13 +253,14 @@ func (h *hotspot) Next(src int, dice rand.Source) int {
 	return h.uniformly.Next(src, dice)
 }
 
-// Unit is a random number from 0 up to 1.
+// Unit returns a random number in [0, 1).
 func Unit(dice rand.Source) float64 { return float64(dice.Uint64()>>11) / (1 << 53) }
 
-// Births is a Bernoulli process: in every cycle a packet is born with the same probability.
+// Births is a Bernoulli process: a packet is created with the same probability in every cycle.
 type Births struct{ scale float64 }
 
-// Bernoulli gives one of a rate in packets per cycle, up to 1; of rate 0 nothing is ever born.
+// Bernoulli returns the process for a rate in packets per cycle, up to 1; rate 0 never creates a
+// packet.
 func Bernoulli(rate float64) Births {
 	return Births{1 / math.Log1p(-min(rate, 1))}
 }
@@ -267,7 +268,7 @@ func Bernoulli(rate float64) Births {
 // Never is the gap of a process of rate 0.
 const Never = math.MaxInt64 / 4
 
-// Gap is how many cycles after the last packet the next one is born.
+// Gap is the number of cycles between the last packet and the next one.
 func (b Births) Gap(dice rand.Source) int64 {
 	if math.IsInf(b.scale, 0) {
 		return Never

@@ -32,7 +32,7 @@ func TestPairs(t *testing.T) {
 	require.NotEqual(t, Pairs(72, 1), Pairs(72, 2))
 }
 
-// Partners come in equal shares, and send back.
+// Partners are used in equal shares, and send back.
 func TestSeveral(t *testing.T) {
 	const nodes, k = 72, 4
 	p, err := Several(nodes, k, 3)
@@ -54,7 +54,7 @@ func TestSeveral(t *testing.T) {
 	}
 }
 
-// Some nodes send to each other only, and the others have one partner each.
+// Some nodes send only to each other, and the others have one partner each.
 func TestBeside(t *testing.T) {
 	for seed := range uint64(5) {
 		p, apart := Beside(73, 13, seed)
@@ -77,7 +77,7 @@ func TestBeside(t *testing.T) {
 	}
 }
 
-// Every pattern gives nodes that exist, and what its name says.
+// Every pattern returns existing nodes with the expected distribution.
 func TestPatterns(t *testing.T) {
 	d := dragonfly(t)
 	dice := rand.NewPCG(1, 1)
