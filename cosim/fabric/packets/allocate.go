@@ -2,9 +2,9 @@ package packets
 
 import "math/bits"
 
-// A request is a front that asks for an output and has room behind it. Requests are compared as
-// numbers: the one whose queue was served longest ago is the smallest; of two that were served in
-// the same cycle it is that of the lower queue.
+// A request is a front packet that requests an output and has room behind it. Requests are compared
+// as numbers: the one whose queue was served longest ago is the smallest; ties go to the lower
+// queue number.
 type request int64
 
 // none is larger than every request.
@@ -14,20 +14,20 @@ func (qu *queue) request(q int) request { return request(qu.free*maxQueues + int
 
 func (x request) queue() int { return int(x) & (maxQueues - 1) }
 
-// patience is how often the oldest request for an output may see others granted before its input
-// and its output are held for it. It may have lost the input to older requests or, with Speedup
-// near 1, never find both free in the same cycle.
+// patience is the number of times that the oldest request for an output may be passed over before
+// its input and its output are held for it. It may have lost the input to older requests or, with a
+// Speedup near 1, never find both free in the same cycle.
 const patience = 16
 
-// allocate lets fronts cross whose input and output are free, the one whose queue was served
-// longest ago first. So a request that loses its input or its output loses it to an older one,
+// allocate lets front packets cross whose input and output are free, in the order in which their
+// queues were last served. A request can therefore lose its input or output only to an older one,
 // which is younger from then on.
 func (p *part) allocate(r *router, idle uint64, t int64) {
 	list := p.requests[:0]
 	for ; idle != 0; idle &= idle - 1 {
 		list = p.collect(r, bits.TrailingZeros64(idle), list)
 	}
-	overtaken := uint64(0) // outputs that were not given to their oldest request
+	overtaken := uint64(0) // outputs not given to their oldest request
 	for _, x := range list {
 		q := x.queue()
 		o := int(r.queues[q].out)
@@ -45,8 +45,8 @@ func (p *part) allocate(r *router, idle uint64, t int64) {
 	}
 }
 
-// collect adds the requests for an output whose inputs are free to a sorted list, and notes the
-// oldest of all.
+// collect inserts the requests for an output whose inputs are free into a sorted list, and records
+// the oldest of all.
 func (p *part) collect(r *router, o int, list []request) []request {
 	pt := &r.port[o]
 	ready := [2]uint64{pt.wants[0] &^ (r.inBusy[0] | r.heldIn[0]), pt.wants[1] &^ (r.inBusy[1] | r.heldIn[1])}
@@ -83,7 +83,7 @@ func (p *part) collect(r *router, o int, list []request) []request {
 	return list
 }
 
-// insert keeps a list of requests sorted, which is short most of the time.
+// insert keeps a list of requests sorted; it is usually short.
 func insert(list []request, x request) []request {
 	i := len(list)
 	list = append(list, x)
@@ -95,8 +95,8 @@ func insert(list []request, x request) []request {
 }
 
 // passOver counts that an output was given to another packet than its oldest request, and holds the
-// output and the input for that one if it has happened too often. What is held is taken at the
-// latest when the packets that cross now have crossed: there is room for it, and nothing else
+// output and the input for that request after too many times. A held pair is used at the latest
+// when the packets now crossing have finished: there is room for the packet, and nothing else
 // crosses to that output.
 func (p *part) passOver(r *router, o, q int) {
 	qu := &r.queues[q]
@@ -116,7 +116,7 @@ func (p *part) passOver(r *router, o, q int) {
 	p.held++
 }
 
-// release ends the hold of an output and of the input whose queues are given.
+// release ends the hold of an output and of the input with the given queues.
 func (r *router) release(o int, input *[2]uint64) {
 	r.heldOut &^= 1 << o
 	r.heldIn[0] &^= input[0]

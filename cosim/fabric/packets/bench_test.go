@@ -25,7 +25,7 @@ func mesh(t testing.TB, dims ...int) topology.Grid {
 	return g
 }
 
-// with is the paper's router in a network.
+// with returns the paper's router in a given network.
 func with(t testing.TB, x topology.Topology, k routing.Kind, pattern string, rate float64) Config {
 	cfg := Paper()
 	cfg.Topology, cfg.Rate = x, rate
@@ -43,8 +43,7 @@ func build(t testing.TB, cfg Config) *Network {
 	return n
 }
 
-// cpuSeconds is what this process has used: unlike the wall's clock it says the same on a machine
-// that others use too.
+// cpuSeconds is the CPU time of this process, which does not depend on the load of the machine.
 func cpuSeconds() float64 {
 	var u syscall.Rusage
 	if syscall.Getrusage(syscall.RUSAGE_SELF, &u) != nil {
@@ -53,7 +52,7 @@ func cpuSeconds() float64 {
 	return float64(u.Utime.Sec+u.Stime.Sec) + float64(u.Utime.Usec+u.Stime.Usec)*1e-6
 }
 
-// BenchmarkRun gives flit-hops per second of processor time: flits that crossed a router.
+// BenchmarkRun measures flit-hops per second of CPU time: flits that crossed a router.
 func BenchmarkRun(b *testing.B) {
 	big := paperDragonfly(b)
 	for _, c := range []struct {

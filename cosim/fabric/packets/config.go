@@ -14,60 +14,60 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// Config is a network and what its nodes send.
+// Config describes a network and its traffic.
 type Config struct {
 	Topology topology.Topology
 	Routing  routing.Algorithm
 
-	Flits        int     // of a packet
-	Depth        int     // flits of a queue
-	Speedup      float64 // flits that cross a router's port in a cycle
+	Flits        int     // per packet
+	Depth        int     // flits per queue
+	Speedup      float64 // flits that cross a router's port per cycle
 	RouterCycles int     // from the head's crossing to the wire
-	NodeCycles   int     // of the wire from a node to its router
+	NodeCycles   int     // latency of the wire from a node to its router
 
 	Traffic traffic.Pattern
-	Rate    float64 // flits per node and cycle that are born
+	Rate    float64 // flits created per node and cycle
 	Seed    uint64
 
-	// Rates, if not nil, are rates by node instead.
+	// Rates, if not nil, are the rates by node instead.
 	Rates []float64
-	// Watched, if not nil, are the nodes whose packets' latencies count.
+	// Watched, if not nil, selects the nodes whose packets' latencies count.
 	Watched []bool
 
-	// Slow is, by node, how many cycles its memory needs for a flit; nil: 1.
+	// Slow is, by node, the number of cycles that its memory takes for a flit; nil: 1.
 	Slow []int
 	// ECN, if not nil, throttles nodes by marks.
 	ECN *congestion.ECN
-	// Bound says what bounds the packets of a node that have not been acknowledged. A bound needs
-	// traffic of partners: acknowledgements ride on packets to them, and travel alone, in packets of
-	// one flit, when no packet may be sent.
+	// Bound limits the unacknowledged packets of a node. It requires traffic between partners:
+	// acknowledgements are piggybacked on packets to them, and travel alone, in packets of one
+	// flit, when no packet may be sent.
 	Bound Bound
-	// Window is how many PerNode and PerPair allow.
+	// Window is the limit for PerNode and PerPair.
 	Window int
-	// AckCycles: acknowledgements, and what a receiver grants, have wires of their own and are there
-	// so many cycles later. 0: they ride on packets, or travel alone, as Bound says.
+	// AckCycles: acknowledgements and grants use separate wires with this latency. 0: they are
+	// piggybacked or travel alone, as described for Bound.
 	AckCycles int
-	// Paced: a node sends no faster than its partners' memories take it, each its share. No real node
-	// knows.
+	// Paced: a node sends no faster than its share of its partners' memory bandwidth. A real node
+	// does not know that.
 	Paced bool
 
 	Threads int // 0: 1
-	Block   int // cycles that parts run by themselves; 0: as many as are allowed
+	Block   int // cycles that parts simulate independently; 0: the maximum
 }
 
-// A Bound is who says how many packets may be under way.
+// A Bound selects who limits the packets in flight.
 type Bound uint8
 
 // The bounds.
 const (
 	NoBound Bound = iota
 	PerNode       // the sender, for all its partners together
-	PerPair       // the sender, for each
-	Granted       // the receiver, which measures: congestion.Grant
+	PerPair       // the sender, for each partner
+	Granted       // the receiver, by measurement: congestion.Grant
 )
 
-// ParseBound reads a bound as people write it: any, a number of packets of a node, as 20, or of a
-// pair, as 20/pair, or granted.
+// ParseBound parses a bound: any, a number of packets per node such as 20, or per pair such as
+// 20/pair, or granted.
 func ParseBound(text string) (b Bound, window int, err error) {
 	switch text {
 	case "any", "0":
@@ -85,17 +85,17 @@ func ParseBound(text string) (b Bound, window int, err error) {
 	return b, window, nil
 }
 
-// Paper is a router as the RDRP paper simulates it, but for the topology and the traffic.
+// Paper returns the router as simulated in the RDRP paper, without topology and traffic.
 func Paper() Config {
 	return Config{Flits: 16, Depth: 256, Speedup: 2.4, RouterCycles: 2, NodeCycles: 1, Rate: 1, Seed: 1}
 }
 
-// What fits into the masks and the small integers.
+// Limits of the masks and small integers.
 const (
 	maxPorts    = 64
 	maxQueues   = 128
 	maxCapacity = 255
-	ticks       = 120 // in a cycle
+	ticks       = 120 // per cycle
 
 	maxAckCycles = 4096
 )
@@ -155,10 +155,10 @@ func refuse(format string, args ...any) error {
 	return fmt.Errorf("%w: "+format, append([]any{drivers.ErrConfig}, args...)...)
 }
 
-// capacity is how many packets a queue has room for.
+// capacity is the number of packets that fit in a queue.
 func (c *Config) capacity() int { return c.Depth / c.Flits }
 
-// flitTicks is how long a port is busy with one flit.
+// flitTicks is the time for which a flit occupies a port.
 func (c *Config) flitTicks() int64 { return max(1, int64(math.Round(ticks/c.Speedup))) }
 
 func (c *Config) anyPartner() bool {
@@ -177,8 +177,8 @@ func (c *Config) rate(node int) float64 {
 	return c.Rates[node]
 }
 
-// pace is how many cycles of a slow memory a flit of each of its senders takes; of a fast one they
-// share what comes.
+// pace is the number of cycles per flit of each sender to a slow memory; senders to a fast memory
+// share its wire.
 func (c *Config) pace(node int) int64 {
 	if slow := c.slow(node); slow > 1 {
 		return slow * int64(len(c.Traffic.Partners(node)))
@@ -186,8 +186,9 @@ func (c *Config) pace(node int) int64 {
 	return 1
 }
 
-// DrawSlow makes the memories of so many nodes, drawn by Seed, take a flit in so many cycles, those
-// of all others one a cycle. Watched nodes are not drawn. Fewer are some of more.
+// DrawSlow makes the memories of count nodes, drawn by Seed, take a flit in the given number of
+// cycles, and all others one flit per cycle. Watched nodes are not drawn. A smaller count draws a
+// subset.
 func (c *Config) DrawSlow(count, cycles int) {
 	c.Slow = slices.Repeat([]int{1}, c.Topology.Nodes())
 	for _, n := range traffic.Order(c.Topology.Nodes(), c.Seed+1<<32) {

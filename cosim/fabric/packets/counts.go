@@ -2,16 +2,16 @@ package packets
 
 import "math/bits"
 
-// counts are those of a part.
+// counts are the counters of a part.
 type counts struct {
 	born uint64 // data packets sent
-	sent uint64 // packets
-	came uint64 // packets
+	sent uint64 // packets sent
+	came uint64 // packets received
 	hops uint64 // flits that crossed a router
 	data Latencies
 }
 
-// count counts a data packet that has been taken.
+// count counts a received data packet.
 func (p *part) count(pk *packet, latency int64) {
 	if w := p.net.cfg.Watched; pk.born < p.net.since || w != nil && !w[pk.src] {
 		return
@@ -19,10 +19,11 @@ func (p *part) count(pk *packet, latency int64) {
 	p.data.Add(latency, int(pk.h.Hops))
 }
 
-// fine is how many classes of latencies there are to an octave.
+// fine is the number of latency classes per octave.
 const fine = 32
 
-// Latencies are those of packets, in cycles from birth to the arrival of the last flit in memory.
+// Latencies are statistics of packet latencies, in cycles from creation to the arrival of the last
+// flit in memory.
 type Latencies struct {
 	Packets uint64
 	Sum     uint64
@@ -68,10 +69,10 @@ func (l *Latencies) merge(o *Latencies) {
 	}
 }
 
-// Mean is 0 if there are none.
+// Mean is the average; 0 if there are none.
 func (l *Latencies) Mean() float64 { return float64(l.Sum) / float64(max(l.Packets, 1)) }
 
-// Quantile is the latency that a share of the packets do not exceed, to 3 %.
+// Quantile is the latency not exceeded by a share of the packets, to within 3 %.
 func (l *Latencies) Quantile(share float64) int64 {
 	left := uint64(share * float64(l.Packets))
 	for c, n := range l.classes {
@@ -83,7 +84,7 @@ func (l *Latencies) Quantile(share float64) int64 {
 	return l.Max
 }
 
-// Classes calls f for every class of latencies that occurred: from, up to and without to.
+// Classes calls f for every non-empty class: from inclusive, to exclusive.
 func (l *Latencies) Classes(f func(from, to int64, packets uint32)) {
 	for c, n := range l.classes {
 		if n > 0 {
@@ -92,19 +93,19 @@ func (l *Latencies) Classes(f func(from, to int64, packets uint32)) {
 	}
 }
 
-// Totals are counts since cycle 0, but for latencies.
+// Totals are counters since cycle 0, except for latencies.
 type Totals struct {
-	Born     uint64 // data packets that were sent
-	Sent     uint64 // packets sent, acknowledgements included
-	Came     uint64 // packets taken
-	Flits    uint64 // of data taken
+	Born     uint64 // data packets sent
+	Sent     uint64 // packets sent, including acknowledgements
+	Came     uint64 // packets received
+	Flits    uint64 // data flits received
 	FlitHops uint64 // flits that crossed a router
 }
 
-// UnderWay are the packets that were sent and not yet taken.
+// UnderWay is the number of packets in flight.
 func (t Totals) UnderWay() uint64 { return t.Sent - t.Came }
 
-// Totals sums up.
+// Totals returns the sums of all counters.
 func (n *Network) Totals() (t Totals) {
 	for _, p := range n.parts {
 		t.Born += p.born
@@ -118,7 +119,7 @@ func (n *Network) Totals() (t Totals) {
 	return t
 }
 
-// Measure forgets all latencies, and counts those of packets that are born from now on.
+// Measure resets the latency statistics; packets created from now on count.
 func (n *Network) Measure() {
 	n.since = n.now
 	for _, p := range n.parts {
@@ -126,7 +127,7 @@ func (n *Network) Measure() {
 	}
 }
 
-// Latencies are those since Measure.
+// Latencies returns the statistics since Measure.
 func (n *Network) Latencies() *Latencies {
 	l := &Latencies{}
 	for _, p := range n.parts {
@@ -135,7 +136,7 @@ func (n *Network) Latencies() *Latencies {
 	return l
 }
 
-// Taken gives, by node, the flits of data that were taken.
+// Taken returns the data flits received, by node.
 func (n *Network) Taken() []uint64 {
 	list := make([]uint64, len(n.nodes))
 	for i, at := range n.nodes {
@@ -144,8 +145,8 @@ func (n *Network) Taken() []uint64 {
 	return list
 }
 
-// Carried is how many flits an output has sent: those that have crossed, but for what still waits
-// for the wire.
+// Carried is the number of flits sent by an output: those that have crossed, without those that
+// still wait for the wire.
 func (n *Network) Carried(router, port int) uint64 {
 	at := n.locations[router]
 	pt := &n.parts[at.part].routers[at.index].port[port]

@@ -24,9 +24,9 @@ func receivedBySource(t *testing.T, cfg Config, from, to int64) []uint64 {
 	return received
 }
 
-// Every node of an overloaded network keeps a share of the throughput. With one round-robin pointer
-// per output, a grant to a packet of one VC moved the pointer past two inputs that compete for
-// another VC, and the same one of them won every time.
+// TestEveryNodeIsServedUnderOverload: every node of an overloaded network keeps a share of the
+// throughput. With one round-robin pointer per output, a grant to a packet of one VC moved the
+// pointer past two inputs that compete for another VC, and the same one of them won every time.
 func TestEveryNodeIsServedUnderOverload(t *testing.T) {
 	d, err := topology.NewDragonfly(2, 4, 2, 2, 10)
 	require.NoError(t, err)
@@ -43,8 +43,9 @@ func TestEveryNodeIsServedUnderOverload(t *testing.T) {
 	}
 }
 
-// junction is two routers joined by one wire, with a VC for each destination, so that a blocked
-// destination leaves the wire to the others: router 0 has nodes 0 and 1, router 1 has nodes 2 to 6.
+// junction consists of two routers joined by one wire, with a VC per destination, so that a blocked
+// destination does not block the wire for others: router 0 has nodes 0 and 1, router 1 has nodes 2
+// to 6.
 type junction struct{ sent *int }
 
 func (junction) String() string               { return "junction" }
@@ -73,7 +74,7 @@ func (j junction) Route(r, _ int, h *routing.Header, _ *routing.Sight) (port, vc
 	return 0, int(h.Dst)
 }
 
-// Next has node 1 send to nodes 3, 5 and 6 one after the other, all others to node 2.
+// Next makes node 1 send to nodes 3, 5 and 6 in turn, all others to node 2.
 func (j junction) Next(src int, _ rand.Source) int {
 	if src == 1 {
 		*j.sent++
@@ -84,10 +85,10 @@ func (j junction) Next(src int, _ rand.Source) int {
 
 func (junction) Partners(int) []int32 { return nil }
 
-// The packets of nodes 0 and 1 arrive at router 1 by one input, which those of node 1 keep busy
-// without a gap; node 4 keeps the output to node 2 busy without a gap. Each begins while the other
-// is in the middle of a packet, so that the input and the output that node 0 needs are never free
-// in the same cycle. It must be served all the same.
+// TestInputAndOutputThatAreNeverFreeTogether: packets of nodes 0 and 1 arrive at router 1 through
+// one input, which those of node 1 keep busy without a gap; node 4 keeps the output to node 2 busy
+// without a gap. Each starts while the other is in the middle of a packet, so the input and the
+// output that node 0 needs are never free in the same cycle. It must be served nevertheless.
 func TestInputAndOutputThatAreNeverFreeTogether(t *testing.T) {
 	for offset := range int64(16) {
 		cfg := Paper()

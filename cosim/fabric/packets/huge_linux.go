@@ -5,8 +5,8 @@ import (
 	"unsafe"
 )
 
-// slab is memory for a whole network, on huge pages where the system has them: it is used all over,
-// all the time. That is only faster: whether the system obeys does not matter.
+// slab allocates memory for a whole network, on huge pages if available, because it is accessed
+// everywhere all the time. This affects speed only, so errors are ignored.
 func slab[T any](n int) []T {
 	const page = 4096
 	s := make([]T, n)

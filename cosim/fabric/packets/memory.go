@@ -2,8 +2,8 @@ package packets
 
 import "unsafe"
 
-// Memory estimates the bytes that New allocates for a network whose routers have ports as router 0
-// has.
+// Memory estimates the bytes that New allocates for a network in which all routers have the ports
+// of router 0.
 func (c *Config) Memory() float64 {
 	t := c.Topology
 	wire := int64(1)

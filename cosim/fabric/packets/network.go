@@ -7,28 +7,28 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// A Network is a simulation. It is its caller's to call from one goroutine at a time.
+// A Network is a simulation. It must not be used concurrently.
 type Network struct {
 	cfg       Config
 	vcs       int
 	capacity  int
-	flitTime  int64 // ticks of a flit
+	flitTime  int64 // ticks per flit
 	block     int64
 	now       int64
 	parts     []*part
 	locations []location                            // of routers
 	nodes     []location                            // of nodes
-	patience  uint8                                 // the constant, but for tests
+	patience  uint8                                 // the constant; changed by tests
 	era       int                                   // of the mail: blocks alternate between two boxes
-	since     int64                                 // birth of the first packet whose latency counts
+	since     int64                                 // creation of the first packet whose latency counts
 	observe   func(pk *packet, node int32, t int64) // for tests
 
-	// port of a queue, and queues of a port
+	// Port of a queue, and queues of a port
 	portOf   [maxQueues]uint8
 	queuesOf [maxPorts][2]uint64
 }
 
-// A location is where a part has something.
+// A location is an index within a part.
 type location struct{ part, index int32 }
 
 // New builds a network at cycle 0.
@@ -75,7 +75,7 @@ func New(cfg Config) (*Network, error) {
 	return n, nil
 }
 
-// lay gives every router and node its location in a part, and its memory.
+// lay assigns every router and node to a location, and allocates memory.
 func (n *Network) lay() {
 	t := n.cfg.Topology
 	for i := range t.Parts() {
@@ -108,8 +108,8 @@ func (n *Network) lay() {
 	}
 }
 
-// wire joins the routers, makes their queues, and gives the cycles of the longest wire and the
-// longest block.
+// wire connects the routers, creates their queues, and returns the longest wire and the longest
+// block in cycles.
 func (n *Network) wire() (longest, block int64) {
 	t := n.cfg.Topology
 	block = 64
@@ -133,7 +133,7 @@ func (n *Network) wire() (longest, block int64) {
 					peer := n.locations[w.Router]
 					pt.part, pt.peer, pt.peerPort, pt.cycles = peer.part, peer.index, uint8(w.Port), int16(w.Cycles)
 					longest = max(longest, int64(w.Cycles))
-					if int(peer.part) != p.number { // a credit on its way back is what arrives first
+					if int(peer.part) != p.number { // the earliest arrival may be a returning credit
 						block = min(block, int64(w.Cycles)+2, int64(w.Cycles+n.cfg.RouterCycles))
 					}
 				}
@@ -157,10 +157,10 @@ func (n *Network) wire() (longest, block int64) {
 	return longest, block
 }
 
-// Now is the cycle that comes next.
+// Now is the upcoming cycle.
 func (n *Network) Now() int64 { return n.now }
 
-// Stop ends all births: what has not been sent never will be.
+// Stop ends the creation of packets.
 func (n *Network) Stop() {
 	for _, p := range n.parts {
 		for i := range p.nodes {
@@ -173,8 +173,8 @@ func (n *Network) Stop() {
 	}
 }
 
-// Check tells what is not as it was at the beginning: packets under way, or room that was not given
-// back.
+// Check returns an error if the state differs from the initial one: packets in flight, or room that
+// was not returned.
 func (n *Network) Check() error {
 	for _, p := range n.parts {
 		for i := range p.routers {

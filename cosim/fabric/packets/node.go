@@ -8,8 +8,7 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// A node sends what is born there, as soon as it may, and takes what comes at the pace of its
-// memory.
+// A node sends its packets as soon as possible, and receives packets at the pace of its memory.
 type node struct {
 	wireFree int64 // cycle
 	id       int32
@@ -17,22 +16,22 @@ type node struct {
 	room     int16 // for packets in its queue at the router
 	port     uint8
 
-	// what came and has not been taken
+	// received packets that memory has not taken
 	first    uint8
 	count    uint8
-	nextOwed uint8 // peer that acknowledgements alone go to, if it waits for some
+	nextOwed uint8 // next peer to receive a standalone acknowledgement, if it waits for one
 	ring     []packet
-	slow     int64 // cycles of memory for a flit
-	done     int64 // cycle in which memory has taken what it is at
+	slow     int64 // cycles of memory per flit
+	done     int64 // cycle in which memory finishes its current packet
 	taken    uint64
 	births   traffic.Births
 	peers    []peer
-	open     int32 // packets that are not acknowledged
+	open     int32 // unacknowledged packets
 	throttle congestion.Throttle
 	grant    congestion.Grant
 }
 
-// marked draws whether something of a probability happens; of what is certain there is no draw.
+// marked draws an event with a given probability; a certain event uses no random number.
 func marked(chance float64, dice rand.Source) bool {
 	return chance >= 1 || chance > 0 && traffic.Unit(dice) < chance
 }
@@ -54,13 +53,13 @@ func (p *part) start(nd *node) {
 	p.remind(nd, first, -1)
 }
 
-// remind has a node looked at in cycle t, or before.
+// remind schedules a node for cycle t, or earlier.
 func (p *part) remind(nd *node, t, now int64) {
 	t = min(t, now+p.mask)
 	p.routers[nd.router].agenda[t&p.mask].nodes |= 1 << nd.port
 }
 
-// send sends a packet if that is possible, and sees to it that the node is asked again.
+// send sends a packet if possible, and schedules the node's next attempt.
 func (p *part) send(r *router, nd *node, t int64) {
 	c := &p.net.cfg
 	if nd.wireFree > t {
@@ -68,7 +67,7 @@ func (p *part) send(r *router, nd *node, t int64) {
 		return
 	}
 	if nd.room == 0 {
-		return // the room that comes back wakes it
+		return // returning room wakes it
 	}
 	switch pr, next := p.oldest(nd, t); {
 	case pr != nil:
@@ -91,7 +90,7 @@ func (p *part) send(r *router, nd *node, t int64) {
 	}
 }
 
-// inject sends a packet, or an acknowledgement alone.
+// inject sends a packet, or a standalone acknowledgement.
 func (p *part) inject(r *router, nd *node, pr *peer, flits int, t int64) {
 	c := &p.net.cfg
 	pk := packet{born: t, head: t + int64(c.NodeCycles), src: nd.id, flits: uint8(flits)}
@@ -122,8 +121,8 @@ func (p *part) inject(r *router, nd *node, pr *peer, flits int, t int64) {
 	p.remind(nd, nd.wireFree, t)
 }
 
-// sink gives the place of a packet that is put on its way into a node's memory, where its head
-// arrives in a cycle.
+// sink returns the slot for a packet on its way to a node's memory, where its head arrives in a
+// given cycle.
 func (p *part) sink(r *router, nd *node, flits, head, t int64) *packet {
 	at := int(nd.first) + int(nd.count)
 	if at >= p.net.capacity {
@@ -136,7 +135,7 @@ func (p *part) sink(r *router, nd *node, flits, head, t int64) *packet {
 	return &nd.ring[at]
 }
 
-// take ends what memory has taken by cycle t.
+// take completes the packets that memory has taken by cycle t.
 func (p *part) take(r *router, nd *node, t int64) {
 	if nd.count == 0 {
 		return

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An arrival is a packet that a node's memory has taken, and when.
+// An arrival is a packet that a node's memory has taken, with its time.
 type arrival struct {
 	at, born  int64
 	src, node int32
@@ -18,7 +18,7 @@ type arrival struct {
 	becn      bool
 }
 
-// arrivals collects them, in one order whatever order they are seen in.
+// arrivals collects them, in an order independent of that of observation.
 type arrivals []arrival
 
 func (a *arrivals) add(pk *packet, node int32, t int64) {
@@ -30,9 +30,9 @@ func (a arrivals) sorted() arrivals {
 	return a
 }
 
-// Every packet reaches memory in the very cycle in which it does flit by flit: of all topologies
-// and routings, idle and overloaded, with slow memories, marks and windows, also when hardly a
-// request is passed over before its ports are held.
+// TestToTheCycle: every packet reaches memory in the same cycle as in a flit-by-flit simulation:
+// for all topologies and routings, without load and overloaded, with slow memories, marks and
+// windows, also with minimal patience.
 func TestToTheCycle(t *testing.T) {
 	cycles := int64(2500)
 	if testing.Short() {

@@ -111,7 +111,7 @@ func worlds(t testing.TB) map[string]Config {
 	return list
 }
 
-// A bound is kept by every node at all times, whatever comes back when.
+// TestBounds: every node respects its bound at all times.
 func TestBounds(t *testing.T) {
 	for name, cfg := range worlds(t) {
 		if cfg.Bound == NoBound {
@@ -131,8 +131,8 @@ func TestBounds(t *testing.T) {
 	}
 }
 
-// overBound fails if a node has more open than it may, and gives what it has with one peer. heard
-// are the highest grants.
+// overBound fails if a node has more packets in flight than allowed, and returns the maximum with
+// one peer. heard are the highest grants.
 func (n *Network) overBound(t *testing.T, nd *node, heard map[[2]int32]int32) (most int) {
 	all := 0
 	for i := range nd.peers {
@@ -161,7 +161,7 @@ func (n *Network) overBound(t *testing.T, nd *node, heard map[[2]int32]int32) (m
 	return most
 }
 
-// drain runs until all packets are out and all credits back.
+// drain runs until all packets have left and all credits have returned.
 func drain(t *testing.T, n *Network) {
 	t.Helper()
 	n.Stop()
@@ -172,8 +172,8 @@ func drain(t *testing.T, n *Network) {
 	require.NoError(t, n.Check())
 }
 
-// Whatever the load, all packets come out, and all room and all credits come back. Only this shows
-// an event that was lost: throughput does not.
+// TestDrain: under any load, all packets leave, and all room and credits return. A lost event shows
+// only here, not in throughput.
 func TestDrain(t *testing.T) {
 	for name, cfg := range worlds(t) {
 		t.Run(name, func(t *testing.T) {
@@ -186,7 +186,7 @@ func TestDrain(t *testing.T) {
 	}
 }
 
-// digest is all that a run shows.
+// digest summarises a run.
 func digest(n *Network) string {
 	l := *n.Latencies()
 	s := fmt.Sprintf("%+v %+v %v", n.Totals(), l, n.Taken())
@@ -198,7 +198,7 @@ func digest(n *Network) string {
 	return s
 }
 
-// Threads, the length of blocks, and that of runs change nothing.
+// Threads, block length and run length do not change results.
 func TestThreadsAndBlocksChangeNothing(t *testing.T) {
 	for name, cfg := range worlds(t) {
 		t.Run(name, func(t *testing.T) {
@@ -225,13 +225,13 @@ func TestThreadsAndBlocksChangeNothing(t *testing.T) {
 	}
 }
 
-// One packet at a time needs what its wires and routers need.
+// A single packet takes the latency of its wires and routers.
 func TestLatencyOfAnIdleNetwork(t *testing.T) {
 	cfg := with(t, smallDragonfly(t), routing.Minimal, "uniform", 0.0005)
 	n := build(t, cfg)
 	var seen int
 	n.observe = func(pk *packet, node int32, at int64) {
-		wires := int64(0) // local ones, but for a global one
+		wires := int64(0) // local wires, without the global one
 		from, _ := cfg.Topology.At(int(pk.src))
 		to, _ := cfg.Topology.At(int(node))
 		if wires = 2 * (int64(pk.h.Hops) - 1); from/4 != to/4 {
@@ -264,7 +264,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// Quantiles are those of a sorted list, to a class.
+// Quantiles agree with those of a sorted list, up to a class.
 func TestLatencies(t *testing.T) {
 	var l Latencies
 	dice := rand.NewPCG(1, 1)

@@ -7,7 +7,8 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
 )
 
-// A part is routers with their nodes that are simulated by themselves for a block of cycles.
+// A part is a set of routers with their nodes that is simulated independently for a block of
+// cycles.
 type part struct {
 	net     *Network
 	number  int
@@ -16,16 +17,16 @@ type part struct {
 	nodes   []node
 	sight   routing.Sight
 	mail    [2][]box // by era, to each part
-	// receipts are acknowledgements on wires of their own, by cycle; nil: there are no such wires.
+	// receipts are acknowledgements on separate wires, by cycle; nil: there are none.
 	receipts       [][]receipt
 	touched        uint64
 	requests       []request         // of allocate
 	longestWaiting [maxPorts]request // by output, of allocate
-	held           uint64            // times that an input and an output were held
+	held           uint64            // number of holds of an input and an output
 	counts
 }
 
-// A box is what one part sends another in a block.
+// A box is the traffic from one part to another in a block.
 type box struct {
 	packets  []parcel
 	credits  []credit
@@ -44,10 +45,10 @@ type credit struct {
 	queue  uint8
 }
 
-// A receipt tells a node that a partner has taken a packet, and how many the partner grants.
+// A receipt informs a node that a partner has received a packet, and of the partner's grant.
 type receipt struct {
 	at      int64
-	node    int32 // in its part
+	node    int32 // within its part
 	partner int32
 	bound   int32
 }
@@ -74,8 +75,8 @@ func (p *part) run(from, to int64) {
 	}
 }
 
-// touch reads what the block will need, all at once: other parts have had the cache since, and the
-// misses of loads that do not depend on each other overlap.
+// touch prefetches the data of the block: other parts have used the cache since, and cache misses
+// of independent loads overlap.
 func (p *part) touch(from, to int64) {
 	x := uint64(0)
 	for i := range p.routers {
@@ -100,7 +101,7 @@ func (p *part) touch(from, to int64) {
 	p.touched = x
 }
 
-// open takes the mail of the block before.
+// open takes the mail of the previous block.
 func (p *part) open(now int64) {
 	for _, other := range p.net.parts {
 		b := &other.mail[1-p.net.era][p.number]
@@ -126,7 +127,7 @@ func (p *part) acknowledge(nd *node, pr *peer, t int64) {
 	b.receipts = append(b.receipts, receipt{t + int64(c.AckCycles), to.index, nd.id, int32(nd.grant.Bound(pr.trip, c.Flits, len(nd.peers)))})
 }
 
-// acknowledged takes the receipts of cycle t.
+// acknowledged processes the receipts of cycle t.
 func (p *part) acknowledged(t int64) {
 	if p.receipts == nil {
 		return

@@ -7,20 +7,19 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// A peer is a node that a node sends to and receives from, or all that it sends to if they are not
-// to be known (id -1).
+// A peer is a partner of a node or, with id -1, stands for all destinations without fixed partners.
 type peer struct {
 	birth int64 // of the next packet to it
-	ready int64 // cycle before which none is sent
-	pace  int64 // cycles of its memory for a flit, if that is to be known
+	ready int64 // no packet is sent before this cycle
+	pace  int64 // cycles of its memory per flit, if known
 	asked int64 // cycle in which the packet was sent whose acknowledgement is timed
 	timed uint32
 	sent  uint32 // data packets
-	acked uint32 // of them
+	acked uint32 // of these, acknowledged
 	owed  int32  // packets from it that were not acknowledged
-	echo  int32  // marks to be sent back
-	bound int32  // what it grants
-	trip  int64  // the shortest there and back; 0: not known
+	echo  int32  // marks to be returned
+	bound int32  // its grant
+	trip  int64  // minimum round trip; 0: unknown
 	id    int32
 	dice  rand.PCG
 }
@@ -42,12 +41,12 @@ func (n *Network) newPeers(id int) []peer {
 	return list
 }
 
-// dice are those of a node's packets to a peer.
+// dice is the random source for a node's packets to a peer.
 func dice(c *Config, node, peer int) rand.PCG {
 	return *rand.NewPCG(c.Seed, uint64(peer)<<40|uint64(node)<<1|1)
 }
 
-// known gives the peer with an id, or nil.
+// known returns the peer with an id, or nil.
 func (nd *node) known(id int32) *peer {
 	for i := range nd.peers {
 		if nd.peers[i].id == id {
@@ -57,7 +56,7 @@ func (nd *node) known(id int32) *peer {
 	return nil
 }
 
-// allows tells whether a bound lets a node send to a peer.
+// allows reports whether the bound lets a node send to a peer.
 func (p *part) allows(nd *node, pr *peer) bool {
 	c := &p.net.cfg
 	switch {
@@ -71,8 +70,8 @@ func (p *part) allows(nd *node, pr *peer) bool {
 	return pr.open() < int(pr.bound)
 }
 
-// oldest is the peer to which the packet goes that has waited longest of those that may be sent;
-// nil: none may. next is the first cycle in which another one may.
+// oldest is the peer of the packet that has waited longest among those that may be sent; nil: none.
+// next is the first cycle in which another one may be sent.
 func (p *part) oldest(nd *node, t int64) (pr *peer, next int64) {
 	next = traffic.Never
 	for i := range nd.peers {
@@ -89,8 +88,8 @@ func (p *part) oldest(nd *node, t int64) (pr *peer, next int64) {
 	return pr, next
 }
 
-// owing is a peer that waits for acknowledgements, or nil: the next one after the peer that was
-// sent some alone before.
+// owing is a peer that waits for acknowledgements, or nil: the next one after the last peer that
+// received a standalone acknowledgement.
 func (nd *node) owing() *peer {
 	for k := range nd.peers {
 		i := (int(nd.nextOwed) + k) % len(nd.peers)
@@ -102,14 +101,14 @@ func (nd *node) owing() *peer {
 	return nil
 }
 
-// asks counts a data packet on its way to a peer, and times it if none is timed.
+// asks counts a data packet to a peer, and times it unless another one is being timed.
 func (pr *peer) asks(t int64) {
 	if pr.sent++; pr.asked == 0 {
 		pr.asked, pr.timed = t+1, pr.sent
 	}
 }
 
-// answered counts acknowledgements, and keeps the shortest round trip.
+// answered counts acknowledgements, and updates the minimum round trip.
 func (nd *node) answered(pr *peer, acks int32, t int64) {
 	nd.open -= acks
 	if pr.acked += uint32(acks); acks > 0 && pr.asked > 0 && int32(pr.acked-pr.timed) >= 0 {

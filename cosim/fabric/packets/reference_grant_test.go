@@ -6,8 +6,8 @@ import (
 	"slices"
 )
 
-// asking are the queues whose fronts ask for an output with room for all of them, the one that was
-// served longest ago first.
+// asking returns the queues whose front packets request an output with room for all of them, in the
+// order of last service.
 func (s *reference) asking(r *refRouter) (list []int) {
 	for i := range r.queues {
 		q := &r.queues[i]
@@ -20,8 +20,8 @@ func (s *reference) asking(r *refRouter) (list []int) {
 	return list
 }
 
-// grant: the queue that was served longest ago takes its output, if output and input are free and
-// not held for another one; then the next queue.
+// grant gives the queue that was served longest ago its output, if output and input are free and
+// not held for another one; then continues with the next queue.
 func (s *reference) grant(r *refRouter) {
 	free := func(side refSide) bool { return !side.busy && side.free < (s.t+1)*ticks }
 	isFor := func(held, i int) bool { return held < 0 || held == i }
@@ -59,8 +59,8 @@ func (s *reference) grant(r *refRouter) {
 	r.crossings = append(r.crossings, taken...)
 }
 
-// passOver counts that queue i, the oldest that asks for an output, was passed over; too often, and
-// both sides are held for it.
+// passOver counts that queue i, the oldest request for an output, was passed over; after too many
+// times both sides are held for it.
 func (s *reference) passOver(r *refRouter, o, i int) {
 	switch q := &r.queues[i]; {
 	case r.passed[i] < s.patience:
@@ -71,8 +71,8 @@ func (s *reference) passOver(r *refRouter, o, i int) {
 	}
 }
 
-// checkFair notes a queue that could cross and did not, unless a queue that was served longer ago
-// took its input or its output, for the first time since its front has waited.
+// checkFair records a queue that could cross and did not, unless a queue that was served longer ago
+// took its input or its output, for the first time since its front packet has waited.
 func (s *reference) checkFair(r *refRouter, able []int, taken []*refCrossing) {
 	for _, c := range taken {
 		clear(r.lostTo[c.q])

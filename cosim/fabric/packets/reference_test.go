@@ -9,9 +9,9 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/traffic"
 )
 
-// The reference is the router that doc.go describes, flit by flit and cycle by cycle, as plainly as
-// possible: every flit is a thing that lies in one place, buffers hold what has arrived, credits
-// are counted in flits, and nothing is known before it happens.
+// The reference is the router described in doc.go, flit by flit and cycle by cycle, as simply as
+// possible: every flit is in one place, buffers contain arrived flits, credits are counted in
+// flits, and nothing is known in advance.
 
 type refPacket struct {
 	packet
@@ -28,18 +28,18 @@ func (f refFlit) tail() bool { return f.seq == int(f.p.flits)-1 }
 // refQueue is an input buffer of one VC.
 type refQueue struct {
 	flits    []refFlit
-	routed   bool // the packet at the front
+	routed   bool // the front packet
 	out, vc  int
 	nextFrom int64 // cycle from which the next packet is routed
 }
 
-// refPort is one side of the crossbar at a port: what holds it, and when it is free.
+// refSide is one side of the crossbar at a port, with the time when it is free.
 type refSide struct {
 	busy bool
 	free int64 // ticks
 }
 
-// A refCrossing is a packet on its way through the crossbar.
+// A refCrossing is a packet that crosses the crossbar.
 type refCrossing struct {
 	in, q, out, vc int
 	granted        int64
@@ -48,7 +48,7 @@ type refCrossing struct {
 // refStaged is a flit behind the crossbar.
 type refStaged struct {
 	refFlit
-	from int64 // cycle in which it may go on the wire
+	from int64 // cycle in which it may enter the wire
 	vc   int
 }
 
@@ -56,10 +56,10 @@ type refRouter struct {
 	id        int
 	in, out   []refSide
 	queues    []refQueue
-	passed    []int         // by queue: times that its front, the oldest request for an output, saw another one granted
+	passed    []int         // by queue: number of times that its front packet, the oldest request for an output, was passed over
 	heldOut   []int         // by output: the queue that it is held for, or -1
 	heldIn    []int         // by input
-	lostTo    []map[int]int // by queue: how often its front lost to each queue
+	lostTo    []map[int]int // by queue: how often its front packet lost to each queue
 	credits   []int         // flits, by output and VC
 	used      []int32
 	crossings []*refCrossing
@@ -74,32 +74,32 @@ type refNode struct {
 	births           traffic.Births
 	sending          *refPacket
 	seq              int
-	pause            int64 // cycle from which it may begin a packet
+	pause            int64 // cycle from which it may start a packet
 	credits          int
 	came             []refFlit
 	busyUntil        int64 // memory, with the first of came
 	busy             bool
 	open             int
-	owed             int // number of the peer that is first asked whether it waits for acknowledgements
+	owed             int // first peer to be checked for waiting acknowledgements
 	throttle         congestion.Throttle
 	grant            congestion.Grant
 }
 
-// A refPeer is whom a node sends to; -1: anybody.
+// A refPeer is a destination of a node; -1: any.
 type refPeer struct {
 	id         int
 	dice       rand.PCG
 	birth      int64
 	waiting    []*refPacket
-	paced      int64   // cycle from which it may be sent data
-	sent       []int64 // cycles in which the packets left that are not acknowledged
-	timed      int     // of these is timed; -1: none
+	paced      int64   // cycle from which data may be sent to it
+	sent       []int64 // cycles in which the unacknowledged packets left
+	timed      int     // index of the one being timed; -1: none
 	trip       int64
 	owed, echo int
 	bound      int
 }
 
-// A refEvent is what arrives somewhere in some cycle.
+// A refEvent is an arrival in a given cycle.
 type refEvent struct {
 	router, port, vc int
 	flit             refFlit
@@ -107,7 +107,7 @@ type refEvent struct {
 	whole            bool
 }
 
-// A refReceipt is an acknowledgement on wires of its own.
+// A refReceipt is an acknowledgement on separate wires.
 type refReceipt struct {
 	node, from int
 	bound      uint8
@@ -116,9 +116,9 @@ type refReceipt struct {
 type reference struct {
 	cfg      Config
 	patience int
-	holds    int    // times that an input and an output were held
-	unfair   string // the first grant that was not fair
-	// receipts by the cycle in which they are there
+	holds    int    // number of holds of an input and an output
+	unfair   string // the first unfair grant
+	// receipts, by the cycle of their arrival
 	receipts map[int64][]refReceipt
 	vcs      int
 	t        int64
@@ -161,7 +161,7 @@ func newReference(cfg Config) *reference {
 	return s
 }
 
-// acknowledged takes the receipts of this cycle.
+// acknowledged processes the receipts of this cycle.
 func (s *reference) acknowledged() {
 	for _, m := range s.receipts[s.t] {
 		n := s.nodes[m.node]
@@ -196,7 +196,7 @@ func (s *reference) run(until int64) {
 	}
 }
 
-// arrivals: flits into buffers, credits to those who send into them.
+// arrivals delivers flits to buffers, and credits to their senders.
 func (s *reference) arrivals() {
 	for _, e := range s.due[s.t] {
 		r := s.routers[e.router]
@@ -217,7 +217,7 @@ func (s *reference) arrivals() {
 	delete(s.due, s.t)
 }
 
-// move lets as many flits of a packet cross as there are and as fit into this cycle.
+// move lets as many flits of a packet cross as are available and fit into this cycle.
 func (s *reference) move(r *refRouter, c *refCrossing) {
 	q := &r.queues[c.q]
 	in, out := &r.in[c.in], &r.out[c.out]
@@ -240,7 +240,7 @@ func (s *reference) move(r *refRouter, c *refCrossing) {
 	}
 }
 
-// giveBack sends credits against the direction of a wire.
+// giveBack sends credits in the opposite direction of a wire.
 func (s *reference) giveBack(r *refRouter, in, vc, flits int, whole bool, t int64) {
 	e := refEvent{router: r.id, port: in, vc: vc, credit: flits, whole: whole}
 	cycles := s.cfg.NodeCycles
@@ -250,7 +250,7 @@ func (s *reference) giveBack(r *refRouter, in, vc, flits int, whole bool, t int6
 	s.at(t+int64(cycles), e)
 }
 
-// sweep forgets the crossings that are over.
+// sweep removes finished crossings.
 func (s *reference) sweep(r *refRouter) {
 	kept := r.crossings[:0]
 	for _, c := range r.crossings {
@@ -273,7 +273,7 @@ func (s *reference) route(r *refRouter) {
 	}
 }
 
-// begin reserves the room for a packet, and marks it if that is scarce.
+// begin reserves room for a packet, and marks it if room is scarce.
 func (s *reference) begin(r *refRouter, q *refQueue, o int) {
 	p := q.flits[0].p
 	ask := o*s.vcs + q.vc
@@ -306,7 +306,7 @@ func (s *reference) wires(r *refRouter) {
 	}
 }
 
-// memory begins with the next flit.
+// memory starts with the next flit.
 func (s *reference) memory(n *refNode) {
 	if !n.busy && len(n.came) > 0 {
 		n.busy, n.busyUntil = true, s.t+s.cfg.slow(n.id)
@@ -345,7 +345,7 @@ func (s *reference) take(n *refNode) {
 	s.observe(&f.p.packet, int32(n.id), s.t)
 }
 
-// hear takes from a peer's packet what it says of others.
+// hear processes the piggybacked information of a peer's packet.
 func (s *reference) hear(n *refNode, pr *refPeer, p *refPacket) {
 	if s.cfg.AckCycles == 0 {
 		s.answered(n, pr, int(p.acks), p.bound)
@@ -399,7 +399,7 @@ func (s *reference) send(n *refNode) {
 	}
 }
 
-// choose begins the oldest packet that may be sent, or an acknowledgement alone.
+// choose starts the oldest packet that may be sent, or a standalone acknowledgement.
 func (s *reference) choose(n *refNode) {
 	var next *refPeer
 	for _, pr := range n.peers {
@@ -445,7 +445,7 @@ func (n *refNode) owing() *refPeer {
 	return nil
 }
 
-// begins a packet of data.
+// begins starts a data packet.
 func (s *reference) begins(n *refNode, pr *refPeer) {
 	n.sending, pr.waiting = pr.waiting[0], pr.waiting[1:]
 	n.open++

@@ -8,22 +8,22 @@ import (
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
 )
 
-// A packet is 32 bytes.
+// A packet has 32 bytes.
 type packet struct {
 	born  int64
-	head  int64 // cycle in which its head arrives where it is
+	head  int64 // cycle in which its head arrives at its location
 	src   int32
 	h     routing.Header
 	flits uint8
 	acks  uint8 // packets that it acknowledges
-	bound uint8 // what its source grants
+	bound uint8 // grant of its source
 	marks uint8
 }
 
-// moved makes it the packet that another one is at its next place, whose head arrives there in a
-// cycle. It goes field by field, and what has changed comes in registers: what a processor has
-// stored a moment ago it has at once if it is loaded in the same pieces, and only when all stores
-// before it are done if it is loaded as a whole.
+// moved copies a packet to its next location, where its head arrives in a given cycle. It copies
+// field by field, with changed values in registers: store-to-load forwarding works only if a value
+// is loaded in the same pieces in which it was stored; a load of the whole would wait for all
+// stores before it.
 func (p *packet) moved(o *packet, head int64, hops, marks uint8) {
 	p.born, p.head = o.born, head
 	p.src = o.src
@@ -33,51 +33,51 @@ func (p *packet) moved(o *packet, head int64, hops, marks uint8) {
 
 // Marks of a packet.
 const (
-	fecn = 1 << iota // it met a queue that is too full
-	becn             // one that its destination sent did
+	fecn = 1 << iota // it entered a queue that is too full
+	becn             // a packet sent by its destination did
 )
 
-// A queue is that of an input port and a VC. Its packets may still be on their way: their room is
-// taken when they begin to cross the router before.
+// A queue belongs to an input port and a VC. Its packets may still be on their way: room is
+// reserved when they start to cross the previous router.
 type queue struct {
-	free       int64  // cycle from which on its front is routed: that in which the queue was served last
+	free       int64  // cycle from which its front packet is routed: that of the last service
 	base       uint16 // of its ring
 	head       uint8
 	n          uint8
-	out        uint8 // of its front
-	vc         uint8 // there
-	passedOver uint8 // times that its front, the oldest request for its output, saw another one granted
+	out        uint8 // output of its front packet
+	vc         uint8 // VC at that output
+	passedOver uint8 // number of times that its front packet, the oldest request for its output, was passed over
 }
 
 // A port is an input and an output.
 type port struct {
-	wants    [2]uint64 // queues that ask for the output and have room behind it
+	wants    [2]uint64 // queues that request the output and have room behind it
 	inFree   int64     // ticks
 	outFree  int64     // ticks
 	wireFree int64     // cycles
 	sent     uint64    // flits
-	part     int32     // where the wire leads
+	part     int32     // destination of the wire
 	peer     int32     // router there
 	node     int32     // of this part; -1: none
 	cycles   int16
 	peerPort uint8
-	heldFor  uint8 // queue that the output is held for, if it is one of heldOut
+	heldFor  uint8 // queue that the output is held for, if it is in heldOut
 }
 
-// due is what happens at a router in a cycle.
+// due is the set of events of a router in a cycle.
 type due struct {
-	arrive [2]uint64 // fronts to be routed
-	credit [2]uint64 // room given back, by output and VC
-	free   [2]uint64 // inputs, all their queues
+	arrive [2]uint64 // front packets to be routed
+	credit [2]uint64 // returned room, by output and VC
+	free   [2]uint64 // inputs, with all their queues
 	outs   uint64
-	nodes  uint64 // by port: something to take or to send
+	nodes  uint64 // by port: something to receive or to send
 }
 
 type router struct {
-	live    uint64 // outputs that are wanted
+	live    uint64 // requested outputs
 	outBusy uint64
 	inBusy  [2]uint64
-	heldOut uint64    // outputs held for a front that was passed over too often
+	heldOut uint64    // outputs held for a front packet that was passed over too often
 	heldIn  [2]uint64 // queues that may not cross, because their input is held for another of its queues
 	agenda  []due
 	ring    []packet
@@ -88,12 +88,12 @@ type router struct {
 	used    [maxPorts]int32 // flits, by output
 	room    [maxQueues]int16
 	queues  [maxQueues]queue
-	waits   [maxQueues][2]uint64 // queues that ask for an output and a VC without room
+	waits   [maxQueues][2]uint64 // queues that request an output and a VC without room
 	port    [maxPorts]port
 }
 
-// step does what happens in cycle t, in this order: room comes back, ports become free, nodes take
-// and send, fronts are routed, fronts cross.
+// step processes cycle t in this order: room returns, ports become free, nodes receive and send,
+// front packets are routed, front packets cross.
 func (p *part) step(r *router, t int64) {
 	d := &r.agenda[t&p.mask]
 	nodes := d.nodes
@@ -123,7 +123,7 @@ func (p *part) step(r *router, t int64) {
 	}
 }
 
-// credits gives room back, and tells which nodes' it was.
+// credits returns room, and reports for which nodes.
 func (p *part) credits(r *router, d *due) (nodes uint64) {
 	for w, mask := range d.credit {
 		for ; mask != 0; mask &= mask - 1 {
@@ -140,7 +140,7 @@ func (p *part) credits(r *router, d *due) (nodes uint64) {
 	return nodes
 }
 
-// giveBack is room for one packet behind an output, on a VC.
+// giveBack returns room for one packet behind an output, on a VC.
 func (p *part) giveBack(r *router, o, q int) {
 	r.room[q]++
 	r.used[o] -= int32(p.net.cfg.Flits)
@@ -152,7 +152,7 @@ func (p *part) giveBack(r *router, o, q int) {
 	}
 }
 
-// wake has a queue's front looked at when it may be routed.
+// wake schedules a queue for the cycle in which its front packet may be routed.
 func (p *part) wake(r *router, q int, now int64) {
 	qu := &r.queues[q]
 	p.wakeAt(r, q, max(r.ring[int(qu.base)+int(qu.head)].head, qu.free), now)
@@ -163,7 +163,7 @@ func (p *part) wakeAt(r *router, q int, t, now int64) {
 	r.agenda[t&p.mask].arrive[q>>6] |= 1 << (q & 63)
 }
 
-// push gives the place of a packet that is put into a queue, and arrives there in a cycle.
+// push returns the slot for a packet in a queue, where it arrives in a given cycle.
 func (p *part) push(r *router, q int, head, now int64) *packet {
 	qu := &r.queues[q]
 	at := int(qu.head) + int(qu.n)
@@ -198,7 +198,7 @@ func (p *part) route(r *router, q int, t int64) {
 	}
 }
 
-// cross has the front of a queue cross to an output from cycle t on.
+// cross lets the front packet of a queue cross to an output from cycle t on.
 func (p *part) cross(r *router, o, q int, t int64) {
 	n := p.net
 	qu, out := &r.queues[q], &r.port[o]
@@ -237,7 +237,7 @@ func (p *part) cross(r *router, o, q int, t int64) {
 	if qu.n--; qu.n > 0 {
 		p.wake(r, q, t)
 	} else {
-		qu.head = 0 // most queues are empty or nearly so: they stay in the first line of their ring
+		qu.head = 0 // most queues are nearly empty: they stay in the first cache line of their ring
 	}
 	p.returnRoom(r, in, q, left+1+int64(in.cycles))
 }
@@ -272,7 +272,7 @@ func (p *part) forward(r *router, o, vc int, pk *packet, t int64) {
 	box.packets[len(box.packets)-1].packet.moved(pk, head, hops, marks)
 }
 
-// returnRoom gives a queue's room back to what sends into it.
+// returnRoom returns a queue's room to its sender.
 func (p *part) returnRoom(r *router, in *port, q int, at int64) {
 	if in.node >= 0 {
 		r.agenda[at&p.mask].credit[q>>6] |= 1 << (q & 63)
