@@ -8,12 +8,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// saturate offers a new packet at every node whenever the last one is in, and
-// takes out at once what comes: what the network does is then its limit.
+// saturate offers a new packet at every node whenever the previous one has entered, and takes all
+// ejected flits immediately: the network is the bottleneck.
 type saturate struct {
 	f    *Part
 	rng  uint64
-	left []int32 // flits of the packet on its way in, per node
+	left []int32 // remaining flits of the entering packet, per node
 	dst  []int32
 	n    int
 	vc   []uint8
@@ -54,8 +54,7 @@ func (s *saturate) cycle() {
 	s.f.Step()
 }
 
-// cpuSeconds is what this process has used: unlike the wall's clock it says the
-// same on a machine that others use too.
+// cpuSeconds is the CPU time of this process, which does not depend on the load of the machine.
 func cpuSeconds() float64 {
 	var u syscall.Rusage
 	if err := syscall.Getrusage(syscall.RUSAGE_SELF, &u); err != nil {
@@ -64,8 +63,8 @@ func cpuSeconds() float64 {
 	return float64(u.Utime.Nano()+u.Stime.Nano()) / 1e9
 }
 
-// BenchmarkSaturated is uniform random traffic of VELO packets of 9 flits, as much
-// as goes in. A flit-hop is one flit through one router.
+// BenchmarkSaturated is uniform random traffic of VELO packets of 9 flits at saturation. A flit-hop
+// is one flit through one router.
 func BenchmarkSaturated(b *testing.B) {
 	for _, c := range []struct {
 		name string
@@ -89,7 +88,7 @@ func BenchmarkSaturated(b *testing.B) {
 	}
 }
 
-// BenchmarkIdle is one packet at a time across an otherwise empty network.
+// BenchmarkIdle sends one packet at a time across an otherwise empty network.
 func BenchmarkIdle(b *testing.B) {
 	for _, nodes := range []int{4, 16} {
 		b.Run(fmt.Sprintf("mesh%dx%d", nodes, nodes), func(b *testing.B) {

@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestCheckCredits: a credit that is lost or invented anywhere is found and named; one that a link
-// without session has not given yet is not an error.
+// TestCheckCredits: a credit that was lost or duplicated anywhere is reported with its place; a
+// link without session, which has not given its credits yet, is not an error.
 func TestCheckCredits(t *testing.T) {
 	open := func() *Fabric {
 		f, err := New(Config{Topology: Torus(3, 3), VCDepth: 4})
@@ -43,7 +43,7 @@ func TestCheckCredits(t *testing.T) {
 	require.ErrorIs(t, f.CheckCredits(), ErrCredits)
 }
 
-// credit0 invents a credit.
+// credit0 duplicates a credit.
 func (f *Fabric) credit0(l *outputVC) {
 	*l.from(l.known) = 0
 	l.known++

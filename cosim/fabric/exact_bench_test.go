@@ -2,7 +2,7 @@ package fabric
 
 import "testing"
 
-// BenchmarkExposed is BenchmarkSaturated over links that are stepped word by word.
+// BenchmarkExposed is BenchmarkSaturated with links that are stepped word by word.
 func BenchmarkExposed(b *testing.B) {
 	s := newSaturate(b, Config{Topology: Mesh(4, 4)}, 9)
 	for _, at := range sockets(Mesh(4, 4)) {

@@ -6,7 +6,7 @@ import (
 	"testing"
 )
 
-// sockets are the ports of a network that lead to other routers, each link once.
+// sockets returns the ports of a network that lead to other routers, once per link.
 func sockets(t Topology) (list []socket) {
 	for r := range t.Routers() {
 		for port := range t.Ports(r) {
@@ -18,8 +18,8 @@ func sockets(t Topology) (list []socket) {
 	return list
 }
 
-// TestExposedWithoutFaults: a link that is stepped word by word does in every cycle what the delay
-// does, exposed at the start or in traffic, in one part and in several.
+// TestExposedWithoutFaults: a link that is stepped word by word equals the delay in every cycle,
+// whether exposed at the start or during traffic, with one part or several.
 func TestExposedWithoutFaults(t *testing.T) {
 	for i, topo := range []Topology{Mesh(2), Mesh(5), Mesh(3, 3), Torus(5), Torus(4, 3)} {
 		for _, depth := range []int{1, 3, 16} {
@@ -49,7 +49,7 @@ func TestExposedWithoutFaults(t *testing.T) {
 	}
 }
 
-// TestExposedInRuns: the same while flits move in runs, which end with it.
+// TestExposedInRuns: the same while flits move in runs, which end at the exposure.
 func TestExposedInRuns(t *testing.T) {
 	for seed := range uint64(short(12, 5)) {
 		rng := rand.New(rand.NewPCG(seed, 15))

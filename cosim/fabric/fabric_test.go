@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// whole is a network in one part.
+// whole returns a network with one part.
 func whole(cfg Config) (*Part, error) {
 	f, err := New(cfg)
 	if err != nil {
@@ -15,8 +15,8 @@ func whole(cfg Config) (*Part, error) {
 	return f.Part(0), nil
 }
 
-// sendOne injects one packet of n flits at node src as fast as credits allow and
-// steps until its tail is out.
+// sendOne injects one packet of n flits at node src as fast as credits allow and steps until its
+// tail is out.
 func sendOne(t *testing.T, f *Part, src, dst, n int) (injected, head, tail uint64) {
 	t.Helper()
 	injected = f.Now()
@@ -59,7 +59,7 @@ func TestZeroLoadLatency(t *testing.T) {
 		require.NoError(t, err)
 		for src := range topo.Nodes() {
 			for dst := range topo.Nodes() {
-				for range 20 { // until the credits of the packet before are back
+				for range 20 { // until the credits of the previous packet have returned
 					f.Step()
 				}
 				at, head, tail := sendOne(t, f, src, dst, 9)
@@ -84,7 +84,7 @@ func TestConfigRefused(t *testing.T) {
 	}
 }
 
-// oneWay is a row whose middle router names the wrong port at the other end.
+// oneWay is a row whose middle router reports a wrong port at the other end.
 type oneWay struct{ Grid }
 
 func (o oneWay) Link(router, port int) (int, int, bool) {
@@ -135,8 +135,8 @@ func TestSkipping(t *testing.T) {
 	require.Equal(t, stepped, run(true))
 }
 
-// fillRing lets every node of a ring send without end to the node half way round
-// and reports how many flits arrive, and whether the ring stops for good.
+// fillRing makes every node of a ring send continuously to the node half way round, and reports how
+// many flits arrive, and whether the ring deadlocks.
 func fillRing(t *testing.T, topo Topology, depth int) (arrived int, stuck bool) {
 	f, err := whole(Config{Topology: topo, VCDepth: depth})
 	require.NoError(t, err)
@@ -149,7 +149,7 @@ func fillRing(t *testing.T, topo Topology, depth int) (arrived int, stuck bool) 
 		}
 		for node := range nodes {
 			if f.CanInject(node, 0) {
-				// Half of the packets go each way round.
+				// Half of the packets take each way round.
 				dst := (node + (nodes-1)/2 + sent[node]/9%2*(1+(nodes+1)%2)) % nodes
 				f.Inject(node, 0, packetFlit(0, dst, sent[node]%9, 9))
 				sent[node]++
@@ -160,8 +160,8 @@ func fillRing(t *testing.T, topo Topology, depth int) (arrived int, stuck bool) 
 	return arrived, f.NextEvent() == Forever
 }
 
-// noDateline is a ring on which packets keep their VC: it must come to a stop, or
-// the test of rings would show nothing.
+// noDateline is a ring on which packets keep their VC. It must deadlock, otherwise the test of
+// rings would be meaningless.
 type noDateline struct{ Grid }
 
 func (noDateline) VC(_, _ int, vc uint8, _ int) uint8 { return vc }

@@ -9,15 +9,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// An ordered is a register of a wire written in a cycle.
+// An ordered is a register write to a wire in a given cycle.
 type ordered struct {
 	socket
 	to WireRegister
 	v  uint64
 }
 
-// breakages are writes by cycle: chances of faults, wires that go down, and that swallow
-// everything, for a while. In the end all are whole.
+// breakages returns writes by cycle: fault probabilities, wires without carrier, and wires that
+// lose everything, temporarily. At the end all wires are intact.
 func breakages(topo Topology, rng *rand.Rand, cycles uint64, often int) map[uint64][]ordered {
 	list := map[uint64][]ordered{}
 	var ports []socket
@@ -58,8 +58,8 @@ func breakages(topo Topology, rng *rand.Rand, cycles uint64, often int) map[uint
 	return list
 }
 
-// owners follow whose each packet is: as many have a part of it as there are tails of it, and who
-// comes to the last one forgets it.
+// owners tracks the owners of packets: a packet has as many owners as it has tails, and the last
+// one releases it.
 type owners struct {
 	t     *testing.T
 	tails map[uint32]int
@@ -74,7 +74,7 @@ func (o *owners) change(packet uint32, by int) {
 	o.tails[packet] += by
 }
 
-// follow takes what has come to an end in a cycle.
+// follow processes the packets that ended in a cycle.
 func (o *owners) follow(f *cut) {
 	for _, list := range [][]Ejection{f.Ejected(), f.Dropped()} {
 		for _, e := range list {
@@ -99,7 +99,7 @@ func (c *cut) order(o ordered) {
 	c.Part(int(c.routers[o.router].part)).Order(o.router, o.port, o.to, o.v, c.Now()+2)
 }
 
-// TestFaultsInParts: whatever the wires do, several parts do the same as one.
+// TestFaultsInParts: with any faults, several parts behave like one.
 func TestFaultsInParts(t *testing.T) {
 	const cycles = 1200
 	for i, topo := range []Topology{Mesh(2), Mesh(5), Mesh(3, 3), Torus(5), Torus(4, 3)} {
@@ -132,7 +132,7 @@ func TestFaultsInParts(t *testing.T) {
 	}
 }
 
-// runBoth lets the same traffic through both, until all is over, and gives the sum of all counters.
+// runBoth runs the same traffic on both networks to its end, and returns the sum of all counters.
 func runBoth(t *testing.T, one, many *cut, w *traffic, orders map[uint64][]ordered, cycles uint64) (sum LinkState) {
 	whose := [2]owners{{t, map[uint32]int{}}, {t, map[uint32]int{}}}
 	many.ended = whose[1].ended
@@ -219,7 +219,7 @@ func undirected(list []Ejection) []Ejection {
 	return list
 }
 
-// checkCredits: every entry is free, as its sender knows.
+// checkCredits: every entry is free, and its sender knows it.
 func checkCredits(t *testing.T, f *cut) {
 	require.NoError(t, f.CheckCredits())
 	for i := range f.outputVCs {

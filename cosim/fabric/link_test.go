@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A rig is a link between two routers that know nothing but flits and credits: they send what they
-// have credits for, and free entries when they like. It checks that each flit arrives once and in
-// order, that no entry is filled twice and that no credit is invented, whatever the wires do.
+// A rig is a link between two routers that only handle flits and credits: they send when they have
+// credits, and free entries at random. It checks for any faults that each flit arrives once and in
+// order, that no occupied entry is overwritten and that no credit is duplicated.
 type rig struct {
 	t      testing.TB
 	l      *link
@@ -20,22 +20,22 @@ type rig struct {
 	depth  int
 	sides  [2]side
 	left   int     // packets still to be sent
-	busy   float64 // how often routers do anything
+	busy   float64 // activity of the routers
 	number uint32
 	cuts   int
-	tails  int // that the link has discarded
-	torn   int // packets of which the rest stayed in the router
+	tails  int // discarded by the link
+	torn   int // packets whose rest stayed in the router
 }
 
-// waiting are ends that do not drain.
+// waiting returns settings of ends that do not drain.
 func waiting(a, b uint64) [2]LinkSettings { return [2]LinkSettings{{Patience: a}, {Patience: b}} }
 
 type side struct {
-	usable [maxVCs][]uint64 // credits, and from when on
-	open   [maxVCs]int      // flits of the packet that is on its way out, still to be sent
+	usable [maxVCs][]uint64 // credits, with the cycle from which each can be used
+	open   [maxVCs]int      // remaining flits of the packet being sent
 	packet [maxVCs]uint32
 	sent   [maxVCs][]Flit
-	held   [maxVCs][]uint64 // flits in the router behind the link, and from when on
+	held   [maxVCs][]uint64 // flits in the router behind the link, with the cycle from which each can be forwarded
 	got    [maxVCs][]Flit
 	fails  int
 }
@@ -70,7 +70,7 @@ func (r *rig) credit(end int, vc uint8, at uint64) {
 
 func (r *rig) failed(end int, _ uint64) { r.sides[end].fails++ }
 func (r *rig) isCut(int, Flit)          { r.cuts++ }
-func (r *rig) drains(int, bool)         {} // a router need not
+func (r *rig) drains(int, bool)         {} // a router may ignore it
 func (r *rig) opens(int)                {}
 
 func (r *rig) discarded(_ int, flit Flit) {
@@ -79,8 +79,7 @@ func (r *rig) discarded(_ int, flit Flit) {
 	}
 }
 
-// closes: the router has no credits, and the rest of a packet of which a part has gone goes
-// nowhere.
+// closes: the router loses its credits, and the rest of a partly sent packet is discarded.
 func (r *rig) closes(end int) {
 	s := &r.sides[end]
 	for v := range r.vcs {
@@ -92,7 +91,7 @@ func (r *rig) closes(end int) {
 	}
 }
 
-// send has a router send a flit, if it has a credit.
+// send makes a router send a flit if it has a credit.
 func (r *rig) send(i int) {
 	s, v := &r.sides[i], r.rng.IntN(r.vcs)
 	if len(s.usable[v]) == 0 || s.usable[v][0] > r.now {
@@ -109,7 +108,7 @@ func (r *rig) send(i int) {
 		flit |= Head
 	}
 	if s.open[v]--; s.open[v] == 0 {
-		flit = (flit | Tail).WithNote(1) // unlike a tail that is made up
+		flit = (flit | Tail).WithNote(1) // unlike a generated tail
 	}
 	flit |= NewFlit(s.packet[v], 7, 0)
 	s.usable[v] = s.usable[v][1:]
@@ -117,7 +116,7 @@ func (r *rig) send(i int) {
 	*r.l.ends[i].flits.push() = sentFlits{at: r.now + 1, n: 1, vc: uint8(v), flit: flit}
 }
 
-// free has a router send on a flit that came over the link.
+// free makes a router forward a flit that arrived over the link.
 func (r *rig) free(i int) {
 	s := &r.sides[i]
 	for v := range r.vcs {
@@ -128,7 +127,7 @@ func (r *rig) free(i int) {
 	}
 }
 
-// cycle lets routers and link do one.
+// cycle executes a cycle of routers and link.
 func (r *rig) cycle() {
 	for i := range r.sides {
 		if r.rng.Float64() < r.busy {
@@ -140,7 +139,7 @@ func (r *rig) cycle() {
 	r.now++
 }
 
-// mend makes the wires whole.
+// mend removes all faults from the wires.
 func (r *rig) mend() {
 	for i := range r.l.wires {
 		for _, to := range []WireRegister{WireErrors, WireLosses, WireCtrl} {
@@ -162,7 +161,7 @@ func (r *rig) settle() {
 	}
 }
 
-// finish lets everything arrive and checks that it did.
+// finish lets everything arrive and verifies it.
 func (r *rig) finish() {
 	r.settle()
 	for i := range r.sides {
@@ -185,7 +184,7 @@ func (r *rig) still() bool {
 	return r.l.next() == Forever
 }
 
-// compare takes what arrived packet by packet: all of it, or a part of it and a tail.
+// compare checks the arrived packets: each is complete, or a part of one with a tail.
 func (r *rig) compare(sent, got []Flit) {
 	for len(sent) > 0 {
 		n := 1
@@ -207,7 +206,7 @@ func (r *rig) compare(sent, got []Flit) {
 	require.Empty(r.t, got)
 }
 
-// vex gives the wires a fault, or takes one.
+// vex adds a fault to the wires, or removes one.
 func (r *rig) vex() {
 	to := []WireRegister{WireErrors, WireLosses, WireCtrl}[r.rng.IntN(3)]
 	v := uint64(r.rng.Uint32() >> r.rng.IntN(8))
@@ -230,7 +229,7 @@ func (r *rig) play(cycles int, vexed float64) {
 	r.finish()
 }
 
-// TestLinkLosesNothing: every flit arrives once and in order, and every credit comes home.
+// TestLinkLosesNothing: every flit arrives once and in order, and every credit returns.
 func TestLinkLosesNothing(t *testing.T) {
 	for seed := range uint64(short(80, 30)) {
 		rng := rand.New(rand.NewPCG(seed, 10))
@@ -243,8 +242,8 @@ func TestLinkLosesNothing(t *testing.T) {
 	}
 }
 
-// TestLinkCuts: of links that are given up packets arrive whole, or a part of them with one tail,
-// which LINK_CUT counts.
+// TestLinkCuts: on links that are given up, packets arrive complete, or in part with one tail, as
+// counted by LINK_CUT.
 func TestLinkCuts(t *testing.T) {
 	cuts, seeds := uint64(0), short(80, 30)
 	for seed := range uint64(seeds) {
@@ -262,8 +261,8 @@ func (r *rig) reset() {
 	r.l.order(r.rng.IntN(2), order{r.now + 2, LinkCtrl, LinkReset | uint64(r.rng.IntN(2))})
 }
 
-// whole takes from what arrived the packets that were sent, in order: all of each, a part with an
-// end, or nothing. It gives how many there were of which nothing came.
+// whole removes the sent packets from the received flits, in order: each complete, in part with a
+// tail, or missing. It returns the number of missing ones.
 func (r *rig) whole(sent, got []Flit) (lost int) {
 	for len(sent) > 0 {
 		packet, n := sent[0].Packet(), 0
@@ -291,9 +290,9 @@ func (r *rig) whole(sent, got []Flit) (lost int) {
 	return lost
 }
 
-// TestLinkResets: ends that are reset at random, over wires that do their worst: packets arrive
-// whole, or a part of them with an end, or nothing, in order; LINK_LOST and LINK_CUT count exactly
-// those, every credit comes home, and each tail is somebody's.
+// TestLinkResets: with ends that are reset at random and heavy faults, packets arrive complete, in
+// part with a tail, or not at all, in order. LINK_LOST and LINK_CUT count exactly those, every
+// credit returns, and each tail belongs to a packet.
 func TestLinkResets(t *testing.T) {
 	var resets, lost, cuts uint64
 	for seed := range uint64(short(120, 40)) {
@@ -338,8 +337,7 @@ func TestLinkResets(t *testing.T) {
 	require.True(t, lost > 0 && cuts > 0, "the scenario lost its point")
 }
 
-// TestLinkSleeps: a link that passes over the cycles in which it rests does what one does that is
-// stepped in each.
+// TestLinkSleeps: a link that skips idle cycles behaves like one that is stepped in each cycle.
 func TestLinkSleeps(t *testing.T) {
 	if testing.Short() {
 		t.Skip("is long")
@@ -380,7 +378,7 @@ func TestLinkSleeps(t *testing.T) {
 	}
 }
 
-// TestCleanLink: without faults nothing is sent twice or late, however long the wire.
+// TestCleanLink: without faults nothing is retransmitted or delayed, for any length of the wire.
 func TestCleanLink(t *testing.T) {
 	for _, latency := range []uint64{0, 1, 20, 64} {
 		r := newRig(t, rand.New(rand.NewPCG(1, latency)), 2, 16, latency, waiting(16384, 16384))
@@ -392,7 +390,7 @@ func TestCleanLink(t *testing.T) {
 	}
 }
 
-// TestDeadLink: eight timeouts in a row, then a word per timeout, until an answer comes.
+// TestDeadLink: eight consecutive timeouts, then a word per timeout until an answer arrives.
 func TestDeadLink(t *testing.T) {
 	r := newRig(t, rand.New(rand.NewPCG(2, 2)), 2, 16, 0, waiting(0, 0))
 	r.busy = 0.5
@@ -415,7 +413,7 @@ func TestDeadLink(t *testing.T) {
 	require.False(t, r.l.state(0).Dead)
 }
 
-// FuzzLink: whatever is done to the wires, and when.
+// FuzzLink: any faults at any time.
 func FuzzLink(f *testing.F) {
 	f.Add(uint64(1), []byte{3, 2, 200, 40, 1, 10, 255, 0})
 	f.Fuzz(func(t *testing.T, seed uint64, script []byte) {

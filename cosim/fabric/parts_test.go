@@ -8,15 +8,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cut is a network of any number of parts, which meet as seldom as they may.
+// cut is a network with any number of parts, which exchange as rarely as allowed.
 type cut struct {
 	*Fabric
 	node    []*Part // by node
 	window  uint64
 	late    uint
 	expose  map[uint64][]socket // by cycle
-	exposed func()              // follows
-	ended   func(*Part)         // is told of a part that has done a cycle, or exchanged
+	exposed func()              // called afterwards
+	ended   func(*Part)         // called when a part has executed a cycle, or exchanged
 }
 
 func newCut(cfg Config) (*cut, error) {
@@ -33,7 +33,7 @@ func newCut(cfg Config) (*cut, error) {
 }
 
 func (c *cut) meet() {
-	if c.window = c.Lookahead(); c.window > 1 && len(c.node)%2 == 0 { // of some networks, exchange twice as often and late
+	if c.window = c.Lookahead(); c.window > 1 && len(c.node)%2 == 0 { // for some networks, exchange twice as often, and late
 		c.window, c.late = c.window/2, 1
 	}
 }
@@ -90,7 +90,7 @@ func (c *cut) Step() {
 	if c.exposed != nil && c.expose[c.Now()] != nil {
 		c.exposed()
 	}
-	// Now the one, now the other part is ahead.
+	// The parts take turns in being ahead.
 	first := int(c.Now() / c.window)
 	for i := range c.parts {
 		p := c.Part((first + i) % len(c.parts))
@@ -111,7 +111,7 @@ func (c *cut) tell(p *Part) {
 	}
 }
 
-// TestParts: cut into parts, no cycle of any flit, credit or counter changes.
+// TestParts: division into parts changes no cycle of any flit, credit or counter.
 func TestParts(t *testing.T) {
 	for i, topo := range []Topology{Mesh(2), Mesh(5), Mesh(4, 4), Mesh(3, 3, 2), Torus(5), Torus(4, 3), routed(t, "dragonfly:1,3,1"), routed(t, "fattree:2,3")} {
 		for _, parts := range []int{2, 3, 5} {

@@ -10,21 +10,21 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// traffic is random NICs: packets of random lengths to random nodes on all classes,
-// interleaved flit by flit, and buffers that are emptied in fits and starts.
+// traffic simulates random NICs: packets of random lengths to random nodes on all classes,
+// interleaved flit by flit, and buffers that are emptied irregularly.
 type traffic struct {
 	rng      *rand.Rand
 	nodes    int
 	classes  int
-	load     float64 // chance per node and cycle of a new packet
-	eager    float64 // chance per cycle that a NIC takes out a flit
+	load     float64 // probability per node and cycle of a new packet
+	eager    float64 // probability per cycle that a NIC takes a flit
 	longest  int
 	next     uint32       // packet number
-	out      [][]([]Flit) // by node, class: flits that wait
-	held     [][]int      // by node, class: flits in the NIC's buffer
+	out      [][]([]Flit) // by node and class: waiting flits
+	held     [][]int      // by node and class: flits in the NIC's buffer
 	injected int
-	last     map[[3]int]uint32 // by source, destination, class: the last packet that came
-	open     map[[2]int]uint32 // by node, class: the packet whose tail is missing, + 1
+	last     map[[3]int]uint32 // by source, destination and class: the last packet received
+	open     map[[2]int]uint32 // by node and class: the packet whose tail is missing, + 1
 	source   []int             // by packet
 	gone     int
 }
@@ -49,7 +49,7 @@ func (w *traffic) offer(node int) {
 	w.source = append(w.source, node)
 }
 
-// sends gives the flit that node injects in this cycle, if any.
+// sends returns the flit that node injects in this cycle, if any.
 func (w *traffic) sends(f *cut, node int) (vc uint8, flit Flit, ok bool) {
 	first := w.rng.IntN(w.classes)
 	for i := range w.classes {
@@ -63,8 +63,8 @@ func (w *traffic) sends(f *cut, node int) (vc uint8, flit Flit, ok bool) {
 	return 0, 0, false
 }
 
-// arrived checks that packets come whole, at the right node, and in order. What is checked for each
-// flit is so without require, which costs more than the flit.
+// arrived checks that packets arrive complete, at the right node, and in order. Checks per flit do
+// not use require, which costs more than the flit.
 func (w *traffic) arrived(t *testing.T, e Ejection) {
 	class, packet := int(e.VC), e.Flit.Packet()
 	at := [2]int{int(e.Node), class}
@@ -87,13 +87,13 @@ func (w *traffic) arrived(t *testing.T, e Ejection) {
 	w.gone++
 }
 
-// compare runs the same traffic through both and checks every cycle.
+// compare runs the same traffic on both networks and compares every cycle.
 func compare(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]int) {
 	t.Helper()
 	compareExposed(t, cfg, rng, cycles, routes, nil)
 }
 
-// compareExposed has links exposed in some cycles.
+// compareExposed exposes links in some cycles.
 func compareExposed(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes [][3]int, expose map[uint64][]socket) {
 	t.Helper()
 	f, err := newCut(cfg)
@@ -168,7 +168,7 @@ func same(t *testing.T, f *cut, want, got []Ejection) {
 	}
 }
 
-// checkEmpty: all that went in came out, and every credit is back.
+// checkEmpty: all packets have left, and every credit has returned.
 func checkEmpty(t *testing.T, f *cut, w *traffic) {
 	t.Helper()
 	require.Equal(t, w.injected, w.gone)
@@ -229,7 +229,7 @@ func TestAgainstReference(t *testing.T) {
 	}
 }
 
-// short is a number, or another where only short tests are wanted.
+// short selects the smaller number for short tests.
 func short(long, short int) int {
 	if testing.Short() {
 		return short
@@ -237,8 +237,8 @@ func short(long, short int) int {
 	return long
 }
 
-// Routes that software breaks: packets are discarded here and there, and nothing
-// else is hindered.
+// TestBrokenRoutes: with invalid routes set by software, packets are discarded, and others are not
+// blocked.
 func TestBrokenRoutes(t *testing.T) {
 	for seed := range uint64(8) {
 		t.Run(fmt.Sprint("seed", seed), func(t *testing.T) {

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestExposedLate: a link that is exposed in traffic, just before the first fault, goes on as one
-// does that was from the start.
+// TestExposedLate: a link that is exposed during traffic, just before its first fault, behaves like
+// one exposed from the start.
 func TestExposedLate(t *testing.T) {
 	const cycles = 600
 	for i, topo := range []Topology{Mesh(2), Mesh(4), Mesh(3, 3), Torus(5)} {
@@ -38,7 +38,7 @@ func TestExposedLate(t *testing.T) {
 							orders[max(cycle, at+1)] = append(orders[max(cycle, at+1)], all[cycle]...)
 						}
 						w := newTraffic(rng, topo.Nodes(), topo.(Grid).Classes)
-						w.load = 0.03 / float64(1+latency) // links are still now and then
+						w.load = 0.03 / float64(1+latency) // links are occasionally idle
 						late.exposed = func() {
 							for _, s := range sockets(topo) {
 								p, q := one.Part(0), late.Part(int(late.routers[s.router].part))
@@ -59,7 +59,7 @@ func TestExposedLate(t *testing.T) {
 	}
 }
 
-// relative is an end's state without numbers that say how long it has been there.
+// relative is an end's state without numbers that depend on its age.
 func relative(l *link, i int) string {
 	e, o := &l.ends[i], &l.ends[1-i]
 	s := fmt.Sprintf("next %d high %d last %d expected %d; out %v; peer %v; measuring %v round trip %d; timer %d tries %d; due %v nack %v dirty %v anchor %v; parts %d",

@@ -1,8 +1,8 @@
 package fabric
 
-// reference is the fabric written a second time, from the rules of doc.go and the
-// RTL's blocks, without a thought for speed: every router, port and VC is looked
-// at in every cycle, and nothing is kept that can be computed.
+// reference is a second implementation of the fabric, based on the rules of doc.go and the RTL's
+// blocks, without optimisation: every router, port and VC is examined in every cycle, and nothing
+// is cached.
 type reference struct {
 	cfg     Config
 	t       Topology
@@ -11,27 +11,27 @@ type reference struct {
 	credits map[refOutputVC]int // of the sender on this VC
 	flying  []refFlight
 	owed    []refCredit
-	told    map[refOutputVC]uint64 // the cycle after the last credit of a VC was started
+	told    map[refOutputVC]uint64 // cycle after the start of the last credit of a VC
 	routes  map[[2]int]int         // set by software
 	ejected []Ejection
 	dropped []Ejection
 }
 
-// refOutputVC names one VC of a router's output; router -1 - node is a NIC's wire.
+// refOutputVC identifies a VC of a router's output; router -1 - node is a NIC's wire.
 type refOutputVC struct{ router, port, vc int }
 
 type refRouter struct {
-	inputs  [][]refInput // by port, VC
+	inputs  [][]refInput // by port and VC
 	outputs []refOutput
 }
 
 type refInput struct {
 	queues map[int][]Flit // by output
-	port   int            // of the packet that comes in; NoPort: discarded
+	port   int            // of the arriving packet; NoPort: discarded
 }
 
 type refOutput struct {
-	last  int // VC served last
+	last  int // last VC served
 	vcs   []refArbiter
 	stats PortStats
 }
@@ -73,7 +73,7 @@ func newReference(cfg Config) *reference {
 	return r
 }
 
-// stand finds the router and port of a node.
+// stand returns the router and port of a node.
 func (r *reference) stand(node int) (int, int) {
 	for id := range r.routers {
 		for port := range r.routers[id].inputs {
@@ -126,7 +126,7 @@ func (r *reference) Step() {
 	r.owed = owed
 }
 
-// output lets the first VC behind the one served last send, of those that can.
+// output sends from the first VC behind the last one served, of those that can.
 func (r *reference) output(id, port int) {
 	o := &r.routers[id].outputs[port]
 	vcs, last := r.t.VCs(), o.last
@@ -148,7 +148,7 @@ func (r *reference) output(id, port int) {
 	}
 }
 
-// choose gives the requester whose flit output and VC would send, or -1.
+// choose returns the requester whose flit output and VC would send, or -1.
 func (r *reference) choose(id, port, v int) int {
 	ports := r.t.Ports(id)
 	a := &r.routers[id].outputs[port].vcs[v]
@@ -185,7 +185,7 @@ func (r *reference) send(id, port, v, from int) {
 	r.flying = append(r.flying, refFlight{r.now + uint64(r.cfg.RouterCycles+r.cfg.LinkCycles), peer, back, v, flit})
 }
 
-// free tells the sender of what came by this input that an entry is free.
+// free returns a credit to the sender of this input.
 func (r *reference) free(id, in, vc int, at uint64) {
 	if node, ok := r.t.Node(id, in); ok {
 		r.owe(refOutputVC{-1 - node, 0, vc}, at, r.cfg.LocalCreditCycles)
@@ -195,7 +195,7 @@ func (r *reference) free(id, in, vc int, at uint64) {
 	r.owe(refOutputVC{peer, back, vc}, at, r.cfg.CreditCycles)
 }
 
-// owe starts a credit; of a VC one per cycle.
+// owe starts a credit, at most one per VC and cycle.
 func (r *reference) owe(to refOutputVC, at uint64, delay int) {
 	at = max(at, r.told[to])
 	r.told[to] = at + 1
@@ -209,7 +209,7 @@ func (r *reference) land(x refFlight) {
 	}
 	if in.port == NoPort {
 		r.dropped = append(r.dropped, Ejection{int32(x.router), uint8(x.vc), x.flit, 1})
-		r.free(x.router, x.port, x.vc, r.now-1) // it does not wait to be seen by an output
+		r.free(x.router, x.port, x.vc, r.now-1) // it is not examined by an output first
 		return
 	}
 	in.queues[in.port] = append(in.queues[in.port], x.flit)

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// routed is a Dragonfly or a fat tree, by its name.
+// routed parses a Dragonfly or a fat tree.
 func routed(t *testing.T, text string) *Routed {
 	t.Helper()
 	of, err := topology.Parse(text, 1, 1)
@@ -19,7 +19,7 @@ func routed(t *testing.T, text string) *Routed {
 	return x
 }
 
-// TestRoutedRoutes: each packet goes the way of package routing, on its VCs, whichever its class.
+// TestRoutedRoutes: each packet takes the route of package routing, on its VCs, for every class.
 func TestRoutedRoutes(t *testing.T) {
 	for _, text := range []string{"dragonfly:2", "dragonfly:1,5,3", "fattree:3,3"} {
 		x := routed(t, text)
@@ -45,7 +45,7 @@ func TestRoutedRoutes(t *testing.T) {
 	}
 }
 
-// TestRoutedParts: the nodes of a part are those at its routers.
+// TestRoutedParts: the nodes of a part are those of its routers.
 func TestRoutedParts(t *testing.T) {
 	for _, text := range []string{"dragonfly:2", "dragonfly:3,5,2", "fattree:5,3"} {
 		x := routed(t, text)

@@ -8,8 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// runTraffic sends packets of VC 0 in runs, and the same flits one by one to the
-// reference.
+// runTraffic sends packets of VC 0 in runs, and the same flits one by one to the reference.
 type runTraffic struct {
 	t     *testing.T
 	f     *cut
@@ -17,14 +16,14 @@ type runTraffic struct {
 	rng   *rand.Rand
 	load  float64
 	eager float64
-	left  []int               // flits that a node has still to send of its packet
+	left  []int               // remaining flits of a node's packet
 	size  []int               // of that packet
-	dst   []int               // and where it goes
+	dst   []int               // its destination
 	next  []uint32            // its number
-	in    map[uint64][]func() // what the reference is told in a cycle to come
+	in    map[uint64][]func() // calls of the reference in future cycles
 	out   map[uint64][]Ejection
 	held  [][]held
-	until []uint64 // when the node may take out the next flit
+	until []uint64 // when the node may take the next flit
 }
 
 // held is a run in a NIC's buffer.
@@ -33,14 +32,14 @@ type held struct {
 	n  int
 }
 
-// compareRuns runs the same traffic through both and checks every cycle. From cycle mix
-// on other VCs are used, too.
+// compareRuns runs the same traffic on both networks and compares every cycle. From cycle mix on
+// other VCs are used, too.
 func compareRuns(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix int, routes [][3]int) {
 	t.Helper()
 	compareRunsExposed(t, cfg, rng, cycles, mix, routes, nil)
 }
 
-// compareRunsExposed has links exposed in some cycles.
+// compareRunsExposed exposes links in some cycles.
 func compareRunsExposed(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix int, routes [][3]int, expose map[uint64][]socket) {
 	t.Helper()
 	f, err := newCut(cfg)
@@ -98,7 +97,7 @@ func compareRunsExposed(t *testing.T, cfg Config, rng *rand.Rand, cycles, mix in
 	}
 }
 
-// eject compares what comes out, flit by flit.
+// eject compares ejected flits one by one.
 func (w *runTraffic) eject(cycle uint64) {
 	for _, e := range w.f.Ejected() {
 		for i := range e.Run {
@@ -149,7 +148,7 @@ func (w *runTraffic) send(node int, cycle uint64) {
 	}
 }
 
-// take has a NIC take out a run, or a part of it.
+// take makes a NIC take a run, or a part of it.
 func (w *runTraffic) take(node int, cycle uint64) {
 	list := w.held[node]
 	if len(list) == 0 || list[0].at > cycle || w.until[node] > cycle || w.rng.Float64() > w.eager {
@@ -187,7 +186,7 @@ func TestRunsAgainstReference(t *testing.T) {
 	}
 }
 
-// TestRunsEndWithMix: once it is announced, other VCs may come in between.
+// TestRunsEndWithMix: after the announcement, other VCs may be interleaved.
 func TestRunsEndWithMix(t *testing.T) {
 	for seed := range uint64(6) {
 		compareRuns(t, Config{Topology: Mesh(3, 3), Run: 9}, rand.New(rand.NewPCG(seed, 4)), 1500, 700, nil)
@@ -197,7 +196,7 @@ func TestRunsEndWithMix(t *testing.T) {
 	require.Panics(t, func() { f.Inject(0, 1, NewFlit(0, 1, Head|Tail)) })
 }
 
-// TestRunsOnBrokenRoutes: what is discarded is so flit by flit.
+// TestRunsOnBrokenRoutes: flits are discarded one by one.
 func TestRunsOnBrokenRoutes(t *testing.T) {
 	for seed := range uint64(6) {
 		rng := rand.New(rand.NewPCG(seed, 5))

@@ -9,8 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The worked example of doc.go is what the code does: a packet of 8 flits over one link, with
-// buffers of 4 entries, in runs of up to 8 and flit by flit.
+// TestWorkedExampleOfRuns checks the worked example of doc.go: a packet of 8 flits over one link,
+// with buffers of 4 entries, in runs of up to 8 and flit by flit.
 func TestWorkedExampleOfRuns(t *testing.T) {
 	lines, arrive := workedRun(t, 8)
 	single, same := workedRun(t, 1)
@@ -23,8 +23,8 @@ func TestWorkedExampleOfRuns(t *testing.T) {
 	require.True(t, strings.Contains(string(text), block), "doc.go does not have this block:\n%s", block)
 }
 
-// workedRun sends the packet. It gives a line for each decision, which says who sends which flits,
-// and the cycles in which the flits come to the NIC.
+// workedRun sends the packet. It returns a line for each decision, with sender and flits, and the
+// cycles in which the flits reach the NIC.
 func workedRun(t *testing.T, most int) (lines []string, arrive []uint64) {
 	const flits = 8
 	f, err := New(Config{Topology: Mesh(2), VCDepth: 4, Run: most})
