@@ -88,7 +88,7 @@ func (s *System) Close() error {
 	return err
 }
 
-// enter takes the system for a call that lets time pass; it is given back with s.mu.Unlock.
+// enter acquires the system for a call that advances time; s.mu.Unlock releases it.
 func (s *System) enter() error {
 	s.mu.Lock()
 	err := s.broken
@@ -103,7 +103,7 @@ func (s *System) enter() error {
 	return err
 }
 
-// fail ends the system.
+// fail ends the system with an error.
 func (s *System) fail(err error) error {
 	if s.broken == nil {
 		s.broken = err
@@ -119,7 +119,7 @@ func (s *System) CanRunAhead(node int) bool { return s.isRTL[node] }
 // RunAhead implements drivers.RunAheadSystem.
 func (s *System) RunAhead(until func() drivers.Cycle) { s.lead = until }
 
-// wake: the RTL may do something from a cycle on.
+// wake records a cycle from which on the RTL may have work.
 func (s *System) wake(at drivers.Cycle) { s.wakes = min(s.wakes, max(at, s.now+1)) }
 
 // PostReg posts a register write.
@@ -144,13 +144,13 @@ func (s *System) PostPIO(node int, at drivers.Cycle, off uint32, line []byte) {
 		return
 	}
 	if regs.ForDescriptors(off) {
-		s.fabric.Mix() // its packets come many cycles later
+		s.fabric.Mix() // its packets arrive many cycles later
 	}
 	s.rtl.PostPIO(node, at, off, line)
 	s.wake(at + 1)
 }
 
-// isFault: the write is of a wire's register, or has a link drain or be reset.
+// isFault reports whether a write injects wire faults, or drains or resets a link.
 func isFault(off uint32, v uint64) bool {
 	const links = 6
 	if wire := off>>12 - regs.WireErrors(0)>>12; wire < links {
@@ -160,7 +160,7 @@ func isFault(off uint32, v uint64) bool {
 	return link < links && off == regs.LinkCtrl(uint8(link)) && v&(regs.LinkCtrlDrain|regs.LinkCtrlReset) != 0
 }
 
-// PIOTaken counts what needs no entry in a window any more; see drivers.Timed.
+// PIOTaken counts the lines that no longer occupy a window entry; see drivers.Timed.
 func (s *System) PIOTaken(node, vpid int) uint64 {
 	if s.isRTL[node] {
 		return s.rtl.PIOTaken(node, vpid)
@@ -168,7 +168,7 @@ func (s *System) PIOTaken(node, vpid int) uint64 {
 	return s.machine.PIOTaken(node, vpid)
 }
 
-// Watch names a range of a node's memory.
+// Watch registers a range of a node's memory.
 func (s *System) Watch(node int, off, n uint64) (id drivers.WatchID, err error) {
 	if node < 0 || node >= len(s.isRTL) {
 		return 0, fmt.Errorf("%w: watch on node %d; expected 0..%d", drivers.ErrConfig, node, len(s.isRTL)-1)
@@ -188,7 +188,7 @@ func (s *System) Watch(node int, off, n uint64) (id drivers.WatchID, err error) 
 	return drivers.WatchID(len(s.watches) - 1), nil
 }
 
-// Arm makes the next write into a watched range stop Run.
+// Arm makes the next write to a watched range stop Run.
 func (s *System) Arm(id drivers.WatchID) {
 	if w := s.watches[id]; w.rtl {
 		s.rtl.Arm(w.id)
@@ -207,7 +207,7 @@ func (s *System) ArmPIO(node, vpid int, count uint64) {
 	}
 }
 
-// ArmIRQ makes Run stop while the node's interrupt line is up.
+// ArmIRQ makes Run stop while the node's interrupt line is asserted.
 func (s *System) ArmIRQ(node int) {
 	if s.isRTL[node] {
 		s.rtl.ArmIRQ(node)
@@ -247,10 +247,10 @@ func (d device) Memory() []byte {
 	return d.s.part.Memory(d.node)
 }
 
-// Now tells a poller whether the clock advances (drivers/stall).
+// Now lets a poller detect whether the clock advances (drivers/stall).
 func (d device) Now() drivers.Cycle { return d.s.Now() }
 
-// Segments are none: the memory of both sides begins at address 0.
+// Segments is nil: memory starts at address 0 on both sides.
 func (d device) Segments() []drivers.Segment { return nil }
 
 func (d device) Capabilities() drivers.Capabilities {
@@ -261,7 +261,7 @@ func (d device) Await(c drivers.Cause) (drivers.Waiter, error) {
 	return d.s.waiters.Await(d.s, d.node, c)
 }
 
-// err is why the system is over.
+// err is the reason why the system has ended.
 func (s *System) err() error {
 	if s.closed.Load() {
 		return drivers.ErrClosed
@@ -269,9 +269,9 @@ func (s *System) err() error {
 	return cmp.Or(s.broken, s.rtl.Err())
 }
 
-// ---- what has fired ----
+// ---- fired events ----
 
-// takeFired keeps what a step of the simulator has fired, under the caller's names.
+// takeFired records the events fired in a step of the simulator, with the caller's watch IDs.
 func (s *System) takeFired(list []drivers.Fired) {
 	for _, f := range list {
 		s.fired = append(s.fired, s.named(f, 1))
@@ -285,13 +285,13 @@ func (s *System) named(f drivers.Fired, side int) drivers.Fired {
 	return f
 }
 
-// stops: there is something to report.
+// stops reports whether there is something to report.
 func (s *System) stops() bool { return s.rtlStops() && s.now >= s.met || s.part.Stops() }
 
-// rtlStops: so there is of the RTL, perhaps ahead.
+// rtlStops reports whether the RTL has something to report, possibly ahead.
 func (s *System) rtlStops() bool { return len(s.fired)+len(s.told) > 0 }
 
-// report fills stop, and gives what was refused.
+// report fills stop, and returns the refused accesses.
 func (s *System) report(stop *drivers.Stop) error {
 	list, err := s.part.Report(stop.Fired)
 	for i := range list {

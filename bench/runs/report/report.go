@@ -1,8 +1,8 @@
-// Package report makes a page of a regression: one file that needs nothing else, no network and no
-// server, for a browser on a wide screen or a phone, light or dark.
+// Package report generates the page of a regression: one self-contained HTML file that needs
+// neither network nor server, for wide and narrow screens, light or dark.
 //
-// What failed comes first, in groups of the same signature: the error without its numbers. Then
-// what became slower, then all tests, a row for each with all its seeds.
+// Failures come first, grouped by signature (the error without its numbers), then tests that became
+// slower, then all tests, with a row for each and all its seeds.
 package report
 
 import (
@@ -28,7 +28,7 @@ var style string
 //go:embed filter.js
 var filter string
 
-// Parts stand in every page.
+// Parts are template functions of every page.
 var Parts = template.FuncMap{
 	"style":  func() template.CSS { return template.CSS(style) },
 	"filter": func() template.JS { return template.JS(filter) },
@@ -36,7 +36,7 @@ var Parts = template.FuncMap{
 
 var pageTemplate = template.Must(template.New("page").Funcs(Parts).Parse(page))
 
-// view is what the page shows.
+// view is the contents of the page.
 type view struct {
 	Run      runs.Run
 	Verdict  string
@@ -51,7 +51,7 @@ type view struct {
 	Tests    []Test
 	Records  int
 	Hardware []string
-	Covered  string // the page of its coverage
+	Covered  string // page of its coverage
 }
 
 type count struct {
@@ -59,12 +59,12 @@ type count struct {
 	N      int
 }
 
-// A Group is failures with one signature.
+// A Group is a set of failures with one signature.
 type Group struct {
 	Signature, Status string
 	First             failure // in full
 	Others            []failure
-	More              int // left out
+	More              int // number of failures left out
 	Total             int
 }
 
@@ -82,7 +82,7 @@ func failureOf(i int, r *runs.Record, link func(i int, file string) string) fail
 	return f
 }
 
-// A Test is all seeds of it.
+// A Test combines all seeds of a test.
 type Test struct {
 	Name                 string
 	Pass, Bad, Skip      int
@@ -93,10 +93,10 @@ type Test struct {
 	Why                  string
 }
 
-// shownCases of a group are listed, with their seeds.
+// shownCases is the maximum number of listed cases per group.
 const shownCases = 60
 
-// Write writes the page that lies in dir.
+// Write writes a page that is stored in dir.
 func Write(w io.Writer, dir string, run runs.Run, list []runs.Record) error {
 	v := view{
 		Run: run, Groups: Groups(list, func(_ int, file string) string { return link(dir, file) }), Tests: Tests(list), Records: len(list),
@@ -145,8 +145,8 @@ func (v *view) count(list []runs.Record) {
 
 var numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
 
-// signature is what failures of one cause have in common; of records that do not say it, the first
-// line of the error, without numbers.
+// signature is equal for failures with the same cause; for records without one, it is the first
+// line of the error without numbers.
 func signature(r *runs.Record) string {
 	if r.Signature != "" {
 		return r.Signature
@@ -155,8 +155,7 @@ func signature(r *runs.Record) string {
 	return numbers.ReplaceAllString(head, "N")
 }
 
-// Groups puts failures of one signature together. link tells where the files of a record are for
-// who reads the page.
+// Groups groups failures by signature. link returns the URL of a file of a record on the page.
 func Groups(list []runs.Record, link func(record int, file string) string) (all []Group) {
 	at := map[string]int{}
 	for i := range list {
@@ -183,7 +182,7 @@ func Groups(list []runs.Record, link func(record int, file string) string) (all 
 	return all
 }
 
-// link is a file as the page finds it.
+// link is the path of a file relative to the page.
 func link(dir, file string) string {
 	if file == "" {
 		return ""

@@ -44,7 +44,7 @@ func TestReport(t *testing.T) {
 	for _, outside := range []string{"http://", "https://", "src=", "@import", "url("} {
 		require.NotContains(t, text, outside, "one file, no network")
 	}
-	if file := os.Getenv("NICLOOP_REPORT"); file != "" { // to look at it
+	if file := os.Getenv("NICLOOP_REPORT"); file != "" { // for manual inspection
 		require.NoError(t, os.WriteFile(filepath.Clean(file), []byte(text), 0o644))
 	}
 }

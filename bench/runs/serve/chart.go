@@ -8,7 +8,7 @@ import (
 	"github.com/nicloop/nicloop/bench/runs"
 )
 
-// The size of a chart in its own units; a browser scales it.
+// Size of a chart in its own units; a browser scales it.
 const (
 	chartWidth, chartHeight = 640, 180
 	chartLeft, chartBottom  = 78, 24
@@ -21,7 +21,7 @@ type dot struct {
 	status string
 }
 
-// chart draws values of one test over runs. Runs that failed stand on the bottom, without a value.
+// chart draws a value of one test over runs. Failed runs are drawn at the bottom, without a value.
 func chart(dots []dot, unit string) template.HTML {
 	low, high, any := 0.0, 0.0, false
 	for _, d := range dots {
@@ -93,7 +93,7 @@ func short(v float64) string {
 	return fmt.Sprintf("%.5g", v)
 }
 
-// cyclesOf are the points of a history as dots.
+// cyclesOf converts the points of a history to dots.
 func cyclesOf(points []runs.Point) (dots []dot) {
 	for _, p := range points {
 		dots = append(dots, dot{p.Run, float64(p.Cycles), p.Status})

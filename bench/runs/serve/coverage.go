@@ -8,21 +8,21 @@ import (
 	"github.com/nicloop/nicloop/bench/runs"
 )
 
-// coverageView is what runs have seen of the RTL, device by device.
+// coverageView is the RTL coverage of runs, by device.
 type coverageView struct{ Devices []coveredDevice }
 
 type coveredDevice struct {
 	Device string
-	Runs   []coveredRun // the newest first
+	Runs   []coveredRun // newest first
 	Charts []named
 }
 
 type coveredRun struct {
 	runs.Run
-	Page bool // is there
+	Page bool // exists
 }
 
-// coverage shows how far coverage has come from run to run.
+// coverage shows the development of coverage over runs.
 func (s *Server) coverage(*http.Request) (string, any, error) {
 	all, err := s.Store.List()
 	if err != nil {
@@ -46,7 +46,7 @@ func (s *Server) coverage(*http.Request) (string, any, error) {
 	return "coverage.html", v, nil
 }
 
-// chart draws the three shares over runs; of one run there is nothing to draw.
+// chart draws the three shares over runs; a single run is not drawn.
 func (d *coveredDevice) chart() {
 	if len(d.Runs) < 2 {
 		return
@@ -67,7 +67,7 @@ func (d *coveredDevice) chart() {
 	}
 }
 
-// isCovered tells whether the page of a run's coverage is there.
+// isCovered reports whether the page of a run's coverage exists.
 func (s *Server) isCovered(run *runs.Run) bool {
 	if run.Coverage == nil || run.Coverage.Page == "" {
 		return false
@@ -75,7 +75,7 @@ func (s *Server) isCovered(run *runs.Run) bool {
 	return s.isThere(run, "coverage", run.Coverage.Page)
 }
 
-// covered gives the page.
+// covered serves the page.
 func (s *Server) covered(w http.ResponseWriter, r *http.Request) {
 	run, _, err := s.get(r)
 	if err != nil || !s.isCovered(&run) {

@@ -1,13 +1,14 @@
-// Package serve shows a memory of runs over HTTP.
+// Package serve serves a store of runs over HTTP.
 //
-// # What it promises
+// # Guarantees
 //
-//   - It only reads: runs, their tests, the files that these name, and the figures of sweeps. No
-//     path of a request is opened, but one that the memory has.
-//   - Pages use nothing of the network, and are sent whole or not at all.
-//   - Without a token it answers to names of this machine alone, with one to who has it.
+//   - Access is read-only: runs, their tests, files named by these, and figures of sweeps. A request
+//     never contains the path of a file to open; paths come from the store.
+//   - Pages use no external resources, and are sent completely or not at all.
+//   - Without a token, only requests for names of this machine are answered; with a token, only requests
+//     that contain it.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Listen: on loopback, or with a token. Nothing is encrypted.
+//   - Listen on loopback, or use a token. The connection is not encrypted.
 package serve

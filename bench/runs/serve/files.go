@@ -11,24 +11,24 @@ import (
 	"github.com/nicloop/nicloop/bench/runs"
 )
 
-// The database may be somebody else's: what it names is not to be trusted. A file is served only if
-// it lies below the directory of its own run, also when symbolic links are followed, is a regular
-// file, and has an extension that such a file has.
+// The database may have been written by somebody else, so its file names are not trusted. A file is
+// served only if it is below the directory of its own run (symbolic links are followed), is a
+// regular file, and has an expected extension.
 
-// extensions are those of the files of a record or run, as addresses call them.
+// extensions are the allowed extensions of the files of a record or run, by their names in URLs.
 var extensions = map[string][]string{
 	"log": {".log"}, "waves": {".fst", ".vcd"}, "divergence": {".fst", ".vcd"}, "signals": {".gtkw"}, "coverage": {".html"}, "figure": {".svg"},
 }
 
-// Policies for what comes from a file: it must not act for the pages of this server. Without
-// allow-same-origin a sandbox has an origin of its own, so scripts of a coverage page reach
-// nothing.
+// Content security policies for served files, which must not act on behalf of this server's pages.
+// A sandbox without allow-same-origin has its own origin, so scripts of a coverage page have access
+// to nothing.
 const (
 	figurePolicy   = "default-src 'none'; style-src 'unsafe-inline'; frame-ancestors 'none'; sandbox"
 	coveragePolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src data:; frame-ancestors 'none'; sandbox allow-scripts"
 )
 
-// open opens a file of a run, which is called what.
+// open opens a file of a run; what is its name in URLs.
 func (s *Server) open(run *runs.Run, what, name string) (*os.File, fs.FileInfo, error) {
 	if name == "" || run.Dir == "" || !slices.Contains(extensions[what], filepath.Ext(name)) {
 		return nil, nil, fs.ErrNotExist
@@ -47,7 +47,7 @@ func (s *Server) open(run *runs.Run, what, name string) (*os.File, fs.FileInfo, 
 		return nil, nil, err
 	}
 	defer root.Close()
-	// Looked at before it is opened: opening a pipe would wait.
+	// Checked before opening, because opening a pipe would block.
 	if info, err := root.Stat(below); err != nil || !info.Mode().IsRegular() {
 		return nil, nil, errors.Join(err, fs.ErrNotExist)
 	}
@@ -66,7 +66,7 @@ func (s *Server) open(run *runs.Run, what, name string) (*os.File, fs.FileInfo, 
 	return f, info, nil
 }
 
-// isThere tells whether open would find a file.
+// isThere reports whether open would succeed.
 func (s *Server) isThere(run *runs.Run, what, name string) bool {
 	f, _, err := s.open(run, what, name)
 	if err == nil {
@@ -75,7 +75,7 @@ func (s *Server) isThere(run *runs.Run, what, name string) bool {
 	return err == nil
 }
 
-// send gives a file of a run.
+// send serves a file of a run.
 func (s *Server) send(w http.ResponseWriter, r *http.Request, run *runs.Run, what, name, kind string) {
 	f, info, err := s.open(run, what, name)
 	if err != nil {

@@ -62,7 +62,7 @@ func TestFilesOutsideTheRun(t *testing.T) {
 	id = add(runs.Run{Verb: "regress", Coverage: &runs.Coverage{Page: "secret.html"}})
 	require.Equal(t, http.StatusNotFound, ask(s, "GET", testPath(id, "/coverage"), nil).Code, "a run without a directory has no files")
 
-	// What is served of files may not run scripts for the pages of this server.
+	// Served files must not run scripts on behalf of this server's pages.
 	id = add(runs.Run{Verb: "regress", Dir: "out", Coverage: &runs.Coverage{Page: "out/good.html"}})
 	w := ask(s, "GET", testPath(id, "/coverage"), nil)
 	require.Equal(t, http.StatusOK, w.Code)

@@ -38,19 +38,19 @@ var serverTemplates = template.Must(template.New("").Funcs(report.Parts).Funcs(t
 	"testURL": testURL,
 }).ParseFS(pages, "pages/*.html"))
 
-// A Server shows a memory of runs. It only reads: runs, their tests, the files that these name, and
-// the figures of sweeps.
+// A Server serves a store of runs, read-only: runs, their tests, files named by these, and figures
+// of sweeps.
 type Server struct {
 	Store *runs.Store
-	// Base is where the names of files in the memory begin.
+	// Base is the directory to which file names in the store are relative.
 	Base string
-	// Token must come with a request, unless it is "": then only those for this machine itself are
-	// answered.
+	// Token must be part of a request, unless it is "": then only requests addressed to this
+	// machine are answered.
 	Token string
 	mux   *http.ServeMux
 }
 
-// Handler answers requests.
+// Handler returns the HTTP handler.
 func (s *Server) Handler() http.Handler {
 	s.mux = http.NewServeMux()
 	for pattern, page := range map[string]func(*http.Request) (string, any, error){
@@ -66,7 +66,7 @@ func (s *Server) Handler() http.Handler {
 
 const cookie = "nicloop"
 
-// answer lets in who may read.
+// answer authorises a request.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
 	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; form-action 'self'; base-uri 'none'")
@@ -79,7 +79,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	if s.Token == "" {
-		if !local(r.Host) { // a page elsewhere that had its name point here
+		if !local(r.Host) { // protects against DNS rebinding
 			http.Error(w, "this server answers to localhost", http.StatusForbidden)
 			return
 		}
@@ -89,7 +89,7 @@ func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	if q := r.URL.Query(); s.isToken(q.Get("token")) {
 		http.SetCookie(w, &http.Cookie{Name: cookie, Value: s.Token, Path: "/", HttpOnly: true, SameSite: http.SameSiteStrictMode})
 		q.Del("token")
-		r.URL.RawQuery = q.Encode() // out of the address, where people copy it from
+		r.URL.RawQuery = q.Encode() // removes the token from the URL, which users may copy
 		http.Redirect(w, r, r.URL.RequestURI(), http.StatusSeeOther)
 		return
 	}
@@ -104,7 +104,7 @@ func (s *Server) isToken(got string) bool {
 	return subtle.ConstantTimeCompare([]byte(got), []byte(s.Token)) == 1
 }
 
-// local: the name of a host is this machine's own.
+// local reports whether a host name refers to this machine.
 func local(host string) bool {
 	if name, _, err := net.SplitHostPort(host); err == nil {
 		host = name
@@ -113,7 +113,7 @@ func local(host string) bool {
 	return host == "localhost" || ip != nil && ip.IsLoopback()
 }
 
-// page runs one page. Nothing is written before all of it is there.
+// page serves one page. Nothing is written before the page is complete.
 func (s *Server) page(w http.ResponseWriter, r *http.Request, page func(*http.Request) (string, any, error)) {
 	name, v, err := page(r)
 	var b bytes.Buffer
@@ -127,13 +127,13 @@ func (s *Server) page(w http.ResponseWriter, r *http.Request, page func(*http.Re
 		http.Error(w, err.Error(), http.StatusInternalServerError)
 	default:
 		w.Header().Set("Content-Type", "text/html; charset=utf-8")
-		_, _ = w.Write(b.Bytes()) // who went away is told nothing
+		_, _ = w.Write(b.Bytes()) // an error means that the client has disconnected
 	}
 }
 
 var errNotThere = errors.New("there is no such thing")
 
-// shownRuns and shownFailures are enough for a page; filters find others.
+// shownRuns and shownFailures limit a page; filters find others.
 const (
 	shownRuns      = 200
 	failuresWithin = 50
@@ -147,7 +147,7 @@ type listView struct {
 	Verbs, Device []string
 }
 
-// list shows all runs that the filters leave.
+// list shows all runs that match the filters.
 func (s *Server) list(r *http.Request) (string, any, error) {
 	all, err := s.Store.List()
 	if err != nil && !errors.Is(err, runs.ErrNone) {
@@ -183,7 +183,7 @@ func (v *listView) wanted(r *runs.Run) bool {
 	return is("verb", r.Verb) && is("device", r.Device) && is("result", result) && strings.Contains(text, strings.ToLower(v.Query.Get("text")))
 }
 
-// Bad tells whether a run has a test that failed, or ended early.
+// Bad reports whether a run has a failed test, or ended early.
 func Bad(r *runs.Run) bool {
 	bad := r.Error != ""
 	for status, n := range r.Counts {
@@ -198,10 +198,10 @@ type runView struct {
 	Groups  []report.Group
 	Tests   []report.Test
 	Slower  []runs.Record
-	Figures []string // pictures of a sweep
+	Figures []string // figures of a sweep
 	Rows    []runs.Record
 	Names   []string // of figures in rows
-	Covered bool     // the page of its coverage is there
+	Covered bool     // the page of its coverage exists
 }
 
 func (s *Server) get(r *http.Request) (runs.Run, []runs.Record, error) {
@@ -231,7 +231,7 @@ func (s *Server) run(r *http.Request) (string, any, error) {
 	return "run.html", &v, nil
 }
 
-// linkTo is where a file of a record is shown; "" if it is not there.
+// linkTo is the URL of a file of a record; "" if it does not exist.
 func (s *Server) linkTo(run *runs.Run, record int, r *runs.Record, file string) string {
 	if file == "" {
 		return ""
@@ -244,7 +244,7 @@ func (s *Server) linkTo(run *runs.Run, record int, r *runs.Record, file string) 
 	return ""
 }
 
-// filesOf are the files of a record, as addresses call them.
+// filesOf returns the files of a record, by their names in URLs.
 func filesOf(r *runs.Record) map[string]string {
 	files := map[string]string{"log": r.Log, "waves": r.Waves}
 	if d := r.Divergence; d != nil {
@@ -260,8 +260,7 @@ func (s *Server) path(file string) string {
 	return filepath.Join(s.Base, file)
 }
 
-// file gives a log or waves: no path of a request is opened, but one that the memory has (see
-// open).
+// file serves a log or waves. The path comes from the store, not from the request (see open).
 func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	run, list, err := s.get(r)
 	i, nerr := strconv.Atoi(r.PathValue("record"))
@@ -283,8 +282,8 @@ func (s *Server) file(w http.ResponseWriter, r *http.Request) {
 	s.send(w, r, &run, what, name, kind)
 }
 
-// saved is the name under which a browser keeps a file. What GTKWave opens names the waves beside
-// it: these keep theirs.
+// saved is the name under which a browser stores a file. A GTKWave save file refers to waves by
+// name, so waves keep theirs.
 func saved(r *runs.Record, what, name string) string {
 	if what == "waves" {
 		return strings.Map(plain, r.Test) + ".fst"
@@ -299,7 +298,7 @@ func plain(c rune) rune {
 	return '-'
 }
 
-// figures names the pictures in the folder of a sweep.
+// figures returns the names of the figures in the directory of a sweep.
 func (s *Server) figures(run *runs.Run) (names []string) {
 	if run.Verb != "sweep" || run.Dir == "" {
 		return nil
@@ -384,7 +383,7 @@ func (s *Server) test(r *http.Request) (string, any, error) {
 	return "test.html", &v, nil
 }
 
-// charts shows cycles, and every figure that was measured.
+// charts shows cycles, and every measured figure.
 func charts(points []runs.Point) (list []named) {
 	var names []string
 	for _, p := range points {
@@ -414,13 +413,13 @@ func charts(points []runs.Point) (list []named) {
 	return list
 }
 
-// failuresView are failures of several runs.
+// failuresView lists failures of several runs.
 type failuresView struct {
 	Groups []report.Group
 	Runs   int
 }
 
-// A recordID names a record of a run.
+// A recordID identifies a record of a run.
 type recordID struct {
 	run    *runs.Run
 	record int

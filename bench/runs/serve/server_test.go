@@ -14,7 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// memory is a store of two regressions and a sweep, with their files.
+// memory returns a store of two regressions and a sweep, with their files.
 func memory(t *testing.T) *Server {
 	dir := t.TempDir()
 	s := &Server{Store: runs.At(filepath.Join(dir, "runs.db")), Base: dir}
@@ -51,7 +51,7 @@ func memory(t *testing.T) *Server {
 	return s
 }
 
-// ask asks for a page as a browser on this machine does.
+// ask requests a page like a browser on this machine.
 func ask(s *Server, method, path string, change func(*http.Request)) *httptest.ResponseRecorder {
 	r := httptest.NewRequest(method, path, nil)
 	r.Host = "127.0.0.1:8765"
@@ -134,8 +134,8 @@ func TestOnlyReads(t *testing.T) {
 	require.Equal(t, before, after)
 }
 
-// TestWhoMayRead: without a token, who asks for this machine by its own names; with one, who has
-// it.
+// TestWhoMayRead: without a token, requests addressed to this machine; with a token, requests that
+// contain it.
 func TestWhoMayRead(t *testing.T) {
 	s := memory(t)
 	for host, code := range map[string]int{"localhost:80": 200, "127.0.0.1": 200, "[::1]:8765": 200, "evil.example:8765": 403, "192.168.0.1:8765": 403, "": 403} {

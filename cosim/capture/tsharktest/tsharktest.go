@@ -1,7 +1,7 @@
 // Package tsharktest runs tshark over captures in tests.
 //
-// It promises that a test without tshark is skipped, but fails in CI, and that a
-// dissector which complains fails the test.
+// A test without tshark is skipped, but fails in CI. A dissector that reports an error fails the
+// test.
 package tsharktest
 
 import (
@@ -29,7 +29,7 @@ func Run(t testing.TB, script string, file []byte, args ...string) []string {
 	require.NoError(t, os.WriteFile(pcap, file, 0o600))
 	require.NoError(t, os.WriteFile(lua, []byte(script), 0o600))
 	cmd := exec.Command(path, append([]string{"-X", "lua_script:" + lua, "-r", pcap}, args...)...)
-	cmd.Env = append(os.Environ(), "HOME="+dir) // no settings of whoever runs this
+	cmd.Env = append(os.Environ(), "HOME="+dir) // no user settings
 	var stderr bytes.Buffer
 	cmd.Stderr = &stderr
 	out, err := cmd.Output()
@@ -44,8 +44,7 @@ func Run(t testing.TB, script string, file []byte, args ...string) []string {
 	return strings.Split(text, "\n")
 }
 
-// Fields asks tshark for the values of fields, as one line per packet that the
-// filter lets pass, separated by |.
+// Fields returns the values of fields, one line per packet that matches the filter, separated by |.
 func Fields(t testing.TB, script string, file []byte, filter string, names ...string) []string {
 	t.Helper()
 	args := []string{"-T", "fields", "-E", "separator=|", "-Y", filter}

@@ -20,17 +20,17 @@ import (
 //	    Starts a world. Messages and receives are numbered from 0; one with a ! is eager; source and
 //	    tag of a receive may be *. early, late and received are the pieces of memory at each rank.
 //	send RANK, receive RANK
-//	    The rank begins its next send, or its next receive.
+//	    The rank starts its next send, or its next receive.
 //	deliver FROM>TO
 //	    The oldest control or eager message between two ranks arrives.
 //	leave FROM>TO [fault]
-//	    The bytes of the oldest put leave; its origin is told of a fault.
+//	    The bytes of the oldest put leave; a fault is reported to its origin.
 //	perform FROM>TO [fault]
-//	    The oldest operation of FROM at TO is done there.
+//	    The oldest operation of FROM at TO is performed there.
 //	answer FROM>TO [fault]
-//	    What it has read, or its fault, comes back to TO.
+//	    Its response, or its fault, returns to TO.
 //	tick RANK
-//	    Time goes on until the core has something to ask for again.
+//	    Time advances to the core's next retry.
 //	cancel-send NUMBER, cancel-receive NUMBER
 //	state
 //	    Prints all transfers.

@@ -15,17 +15,17 @@ import (
 //	new [handshake=full|partial|notready] memory=U,U… [stocks=N] [first=N] [ticks=N] [send=F>T:BYTES[/TAG]…] [lose=R>P:BYTES…]
 //	    [gates=N] [post=R<F:ROOM/TAG…] [cancel=I…] [plant=NAME]; F and TAG of a receive may be -1: any
 //	send R         the next message of rank R
-//	lose I         loss I: a rank sees overlap lost
-//	deliver F>T    the first packet of a pair; with a number: the one that passes so many
+//	lose I         loss I: a rank observes a loss of overlap
+//	deliver F>T    the first packet of a pair; with a number: the packet that overtakes that many
 //	land F>T       the bytes of the next message of a pair
 //	read I         a receive takes message I
 //	post R         the next receive of rank R, under notready
 //	cancel I       receive I
-//	land F>T       … and under notready the next fragment or the answer of what is tried; miss: it meets what is being forgotten
-//	forget I       the hardware has forgotten what was behind stream I
-//	retry R        it is time to try again
-//	tick R         rank R's buffers were idle for long
-//	state          what the ranks have
+//	land F>T       … and under notready the next fragment or the response of an attempt; miss: it finds a mapping that is being dropped
+//	forget I       the hardware drops its cached mapping of gate I
+//	retry R        the time of a retry has come
+//	tick R         rank R's buffers become idle
+//	state          prints the state of the ranks
 type Script struct {
 	w   world
 	out strings.Builder
