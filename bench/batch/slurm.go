@@ -167,7 +167,7 @@ func (s *Slurm) submit(ctx context.Context, tasks []Task, jobs []*job, done func
 			return again, failures, givenUp
 		}
 		if again != nil && left == 0 {
-			s.tell(fmt.Sprintf("%d tasks are submitted again: their nodes are lost", len(again)))
+			s.report(fmt.Sprintf("%d tasks are submitted again: their nodes are lost", len(again)))
 		}
 	}
 	return again, failures, ctx.Err()
@@ -193,7 +193,7 @@ func (s *silence) after(err error) error {
 	return nil
 }
 
-func (s *Slurm) tell(what string) {
+func (s *Slurm) report(what string) {
 	if s.Tell != nil {
 		s.Tell(what)
 	}
@@ -259,7 +259,7 @@ func (s *Slurm) sbatch(ctx context.Context, tasks []Task, jobs []*job) (id strin
 	if _, err := strconv.Atoi(id); err != nil {
 		return "", nil, fmt.Errorf("%w: the number of a job from sbatch, not %q", drivers.ErrEnvironment, out)
 	}
-	s.tell(fmt.Sprintf("Slurm job %s: %d tasks, %d at a time", id, len(jobs), max(1, s.Jobs)))
+	s.report(fmt.Sprintf("Slurm job %s: %d tasks, %d at a time", id, len(jobs), max(1, s.Jobs)))
 	return id, records, nil
 }
 

@@ -131,13 +131,13 @@ func (s *search) ends(ctx context.Context) error {
 			return err
 		}
 		if t.Verdict != end.want {
-			return fmt.Errorf("%w: %.10s must be %s, and is %s%s", drivers.ErrConfig, end.commit, end.want, t.Verdict, because(t.Why))
+			return fmt.Errorf("%w: %.10s must be %s, and is %s%s", drivers.ErrConfig, end.commit, end.want, t.Verdict, reasonSuffix(t.Why))
 		}
 	}
 	return nil
 }
 
-func because(why string) string {
+func reasonSuffix(why string) string {
 	if why == "" {
 		return ""
 	}

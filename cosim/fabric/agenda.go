@@ -23,7 +23,7 @@ func (c *cycles) fill(i uint64) { c.filled[i>>6] |= 1 << (i & 63) }
 
 func (c *cycles) empty(i uint64) { c.filled[i>>6] &^= 1 << (i & 63) }
 
-func (c *cycles) has(i uint64) bool { return c.filled[i>>6]>>(i&63)&1 != 0 }
+func (c *cycles) hasEntry(i uint64) bool { return c.filled[i>>6]>>(i&63)&1 != 0 }
 
 // Next is the first cycle at or after from that has entries, or Forever.
 func (c *cycles) Next(from uint64) uint64 {
@@ -60,7 +60,7 @@ func (c *Calendar) Add(at uint64, thing uint32) {
 // Take returns the items of a cycle as a bit set, or nil. The caller clears the words.
 func (c *Calendar) Take(at uint64) []uint64 {
 	i := c.index(at)
-	if !c.has(i) {
+	if !c.hasEntry(i) {
 		return nil
 	}
 	c.empty(i)

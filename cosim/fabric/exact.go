@@ -145,7 +145,7 @@ func (p *Part) expose(at [2]socket, set [2]LinkSettings, h *history) {
 	p.wake.Add(p.now, j.outs[0])
 	if j.other != p.id {
 		p.crossing = append(p.crossing, j)
-		p.heard = p.now
+		p.knownUntil = p.now
 	}
 }
 
@@ -246,8 +246,8 @@ func (p *Part) runLink(j *joint) {
 	to := [2]uint64{most, most}
 	if j.other != p.id {
 		for i := range to {
-			if to[i] = min(most, p.heard); j.own[i] {
-				to[i] = min(most, p.heard+1)
+			if to[i] = min(most, p.knownUntil); j.own[i] {
+				to[i] = min(most, p.knownUntil+1)
 			}
 		}
 	}
@@ -261,7 +261,7 @@ func (p *Part) runLink(j *joint) {
 // known, even if time was skipped since the last exchange.
 func (p *Part) hear() {
 	const ahead = crossingAhead - 1
-	p.heard = max(p.heard, max(p.now, ahead)-ahead)
+	p.knownUntil = max(p.knownUntil, max(p.now, ahead)-ahead)
 	for _, j := range p.crossing {
 		p.runLink(j)
 	}

@@ -59,8 +59,8 @@ func (p *Part) Exchange(late uint) {
 			p.take(&p.parts[i].boxes[p.taken%rounds][p.id])
 		}
 	}
-	if p.heard, p.stood = p.stood, p.now; late == 0 { // all parts do this in the same cycles
-		p.heard = p.now
+	if p.knownUntil, p.stood = p.stood, p.now; late == 0 { // all parts do this in the same cycles
+		p.knownUntil = p.now
 	}
 	for _, j := range p.crossing {
 		p.runLink(j)

@@ -30,17 +30,17 @@ type end struct {
 	inputs
 
 	// link_tx
-	base, next, high, last uint64 // oldest kept; next to send; end of those sent; end of those kept
-	kept                   []kept // a ring, by number
-	out                    word
-	measuring              bool
-	elapsed, roundTrip     uint64
-	probe                  uint64
-	timer, tries           uint64
-	due, nackDue, dirty    bool
-	anchorOut              bool
-	anchor                 uint64
-	here, there, given     [maxVCs]uint64
+	base, next, high, last                uint64 // oldest kept; next to send; end of those sent; end of those kept
+	kept                                  []kept // a ring, by number
+	out                                   word
+	measuring                             bool
+	elapsed, roundTrip                    uint64
+	probe                                 uint64
+	timer, tries                          uint64
+	due, nackDue, dirty                   bool
+	anchorOut                             bool
+	anchor                                uint64
+	freedLocal, freedByPeer, creditsGiven [maxVCs]uint64
 
 	heads, from uint64 // packets started; words accepted by the other end when the session began
 
@@ -201,7 +201,7 @@ type before struct {
 	greets, start      bool // a hello is sent if the wire has a carrier; a session starts
 	expected           uint64
 	gotHeads, gotWords uint64
-	here               [maxVCs]uint64
+	freedLocal         [maxVCs]uint64
 }
 
 // take moves the word at the wire's end into the registers, and the previous one into e.in.
@@ -219,9 +219,9 @@ func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 	restart := e.restart <= now
 	start, stop := e.judge(&e.in, restart)
 	b := before{up: e.up, dead: e.dead(), greets: e.greets && (e.up || !e.upWas), start: start, expected: e.expected,
-		gotHeads: e.gotHeads, gotWords: e.gotWords, here: e.here}
+		gotHeads: e.gotHeads, gotWords: e.gotWords, freedLocal: e.freedLocal}
 	broken := b.dead || !carrier
-	var t told
+	var t receiveInfo
 	e.receive(now, broken, id, user, &t)
 	peer := e.peer
 	if e.peer.valid = e.in.valid && !e.in.bad && !e.in.hello && b.up; e.peer.valid {
@@ -241,7 +241,7 @@ func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 	if start {
 		e.begin(id, user)
 	} else if peer.valid {
-		e.there = peer.freed
+		e.freedByPeer = peer.freed
 	}
 	e.agree(&e.in, restart, start, stop, carrier && b.greets, carrier)
 	if stop {
@@ -251,8 +251,8 @@ func (e *end) step(now uint64, carrier bool, id int, user linkUser) {
 		return
 	}
 	for v := range e.vcs {
-		if e.there[v] > e.given[v] {
-			e.given[v]++
+		if e.freedByPeer[v] > e.creditsGiven[v] {
+			e.creditsGiven[v]++
 			user.credit(id, uint8(v), now+2)
 		}
 	}
@@ -336,7 +336,7 @@ func (e *end) rests(carrier bool) uint64 {
 func (e *end) restsToSend(carrier bool) uint64 {
 	if e.up {
 		for v := range e.vcs {
-			if e.there[v] != e.given[v] {
+			if e.freedByPeer[v] != e.creditsGiven[v] {
 				return 0
 			}
 		}

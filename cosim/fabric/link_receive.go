@@ -2,13 +2,13 @@ package fabric
 
 // The receiving half of a link: rtl/core/link_rx.sv.
 
-// told is the information from the receiving half to the sending half.
-type told struct {
+// receiveInfo is the information from the receiving half to the sending half.
+type receiveInfo struct {
 	ack, nack bool
 	changed   bool // entries were freed, or flits discarded
 }
 
-func (e *end) receive(now uint64, broken bool, id int, user linkUser, t *told) {
+func (e *end) receive(now uint64, broken bool, id int, user linkUser, t *receiveInfo) {
 	w := &e.in
 	credits := e.takeCredits(now, e.vcs)
 	numbered := e.up && w.valid && !w.bad && w.numbered
@@ -103,16 +103,16 @@ func (e *end) giveUp(broken, fresh, word bool) int {
 
 // channel performs the events of a VC in a cycle: a credit from the router, a flit, or the
 // termination of its packet.
-func (e *end) channel(v int, credit, comes, cut, late bool, now uint64, id int, user linkUser, t *told) {
+func (e *end) channel(v int, credit, comes, cut, late bool, now uint64, id int, user linkUser, t *receiveInfo) {
 	c := &e.channels[v]
 	tail := comes && e.in.flit.Tail()
 	freed := credit && !c.withheld
 	discards := comes && c.ended && !(tail && c.withheld && !credit)
 	if freed {
-		e.here[v]++
+		e.freedLocal[v]++
 	}
 	if discards {
-		e.here[v]++
+		e.freedLocal[v]++
 	}
 	t.changed = t.changed || freed || discards
 	takes, open := comes && !c.ended, c.open
@@ -150,7 +150,7 @@ func (e *end) channel(v int, credit, comes, cut, late bool, now uint64, id int, 
 }
 
 // stand executes a cycle without session: words are ignored, and partial packets lose their rest.
-func (e *end) stand(credits uint8, cut int, now uint64, id int, user linkUser, t *told) {
+func (e *end) stand(credits uint8, cut int, now uint64, id int, user linkUser, t *receiveInfo) {
 	for v := range e.vcs {
 		c := &e.channels[v]
 		credit := credits>>v&1 != 0
@@ -167,7 +167,7 @@ func (e *end) stand(credits uint8, cut int, now uint64, id int, user linkUser, t
 		if credit {
 			c.held, taken = c.held-1, taken-1
 		}
-		e.here[v] = uint64(max(e.depth, taken) - taken)
+		e.freedLocal[v] = uint64(max(e.depth, taken) - taken)
 		c.ended, c.withheld = false, taken > e.depth
 		if v == cut {
 			c.held++

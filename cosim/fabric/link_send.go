@@ -3,7 +3,7 @@ package fabric
 // The sending half of a link: rtl/core/link_tx.sv.
 
 // send executes a cycle of the sending half, and reports whether the link is declared dead in it.
-func (e *end) send(now uint64, carrier bool, b *before, peer *word, t *told) (dies bool) {
+func (e *end) send(now uint64, carrier bool, b *before, peer *word, t *receiveInfo) (dies bool) {
 	var comes kept
 	valid := e.takeFlit(now, &comes)
 	free := carrier && b.up && !b.greets
@@ -23,7 +23,7 @@ func (e *end) send(now uint64, carrier bool, b *before, peer *word, t *told) (di
 			k = e.keep(e.next)
 		}
 		e.out = word{valid: true, nack: e.nackDue, numbered: sends, flits: sends && k.flits, vc: k.vc, flit: k.flit,
-			number: e.next, ack: b.expected, freed: b.here}
+			number: e.next, ack: b.expected, freed: b.freedLocal}
 	}
 	if valid || anchor {
 		*e.keep(e.last) = comes
@@ -118,7 +118,7 @@ func (e *end) time(runs, progress, timeout, again bool) {
 }
 
 // owe records control information to send to the peer.
-func (e *end) owe(t *told, said, first bool) {
+func (e *end) owe(t *receiveInfo, said, first bool) {
 	e.due = t.ack || t.nack || t.changed || e.due && !said
 	e.nackDue = t.nack || e.nackDue && !said
 	e.dirty = t.changed || e.dirty && !first

@@ -61,7 +61,7 @@ func (s *session) rest(cycles uint64, carrier bool) {
 // hello returns the hello word with the state of this end.
 func (e *end) hello(b *before) word {
 	return word{valid: true, hello: true, up: b.up, echoes: e.echoes, number: e.number, ack: e.heard,
-		heads: b.gotHeads, words: b.gotWords, freed: b.here}
+		heads: b.gotHeads, words: b.gotWords, freed: b.freedLocal}
 }
 
 // begin starts a session with the state of the peer. Unacknowledged words are dropped, not
@@ -80,6 +80,6 @@ func (e *end) begin(id int, user linkUser) {
 	e.base, e.next, e.high, e.last, e.expected = 0, 0, 0, 0, 0
 	e.heads, e.from = w.heads, w.words
 	e.nacked, e.nackDue, e.anchorOut = false, false, false
-	e.there, e.given = w.freed, [maxVCs]uint64{}
+	e.freedByPeer, e.creditsGiven = w.freed, [maxVCs]uint64{}
 	user.opens(id)
 }

@@ -31,13 +31,13 @@ type rig struct {
 func waiting(a, b uint64) [2]LinkSettings { return [2]LinkSettings{{Patience: a}, {Patience: b}} }
 
 type side struct {
-	usable [maxVCs][]uint64 // credits, with the cycle from which each can be used
-	open   [maxVCs]int      // remaining flits of the packet being sent
-	packet [maxVCs]uint32
-	sent   [maxVCs][]Flit
-	held   [maxVCs][]uint64 // flits in the router behind the link, with the cycle from which each can be forwarded
-	got    [maxVCs][]Flit
-	fails  int
+	usable   [maxVCs][]uint64 // credits, with the cycle from which each can be used
+	open     [maxVCs]int      // remaining flits of the packet being sent
+	packet   [maxVCs]uint32
+	sent     [maxVCs][]Flit
+	held     [maxVCs][]uint64 // flits in the router behind the link, with the cycle from which each can be forwarded
+	received [maxVCs][]Flit
+	fails    int
 }
 
 func newRig(t testing.TB, rng *rand.Rand, vcs, depth int, latency uint64, set [2]LinkSettings) *rig {
@@ -57,7 +57,7 @@ func (r *rig) arrive(end int, vc uint8, flit Flit, at uint64) {
 	if at < r.now || len(s.held[vc]) > r.depth {
 		r.t.Fatalf("cycle %d: a flit of cycle %d, the %dth of %d entries", r.now, at, len(s.held[vc]), r.depth)
 	}
-	s.got[vc] = append(s.got[vc], flit)
+	s.received[vc] = append(s.received[vc], flit)
 }
 
 func (r *rig) credit(end int, vc uint8, at uint64) {
@@ -167,7 +167,7 @@ func (r *rig) finish() {
 	for i := range r.sides {
 		for v := range r.vcs {
 			require.Len(r.t, r.sides[i].usable[v], r.depth)
-			r.compare(r.sides[i].sent[v], r.sides[1-i].got[v])
+			r.compare(r.sides[i].sent[v], r.sides[1-i].received[v])
 		}
 	}
 	require.Zero(r.t, r.l.ends[0].parts+r.l.ends[1].parts)
@@ -316,12 +316,12 @@ func TestLinkResets(t *testing.T) {
 			for i := range r.sides {
 				for v := range r.vcs {
 					require.Len(t, r.sides[i].usable[v], depth)
-					for _, flit := range r.sides[1-i].got[v] {
+					for _, flit := range r.sides[1-i].received[v] {
 						if flit.Tail() {
 							arrived++
 						}
 					}
-					none += r.whole(r.sides[i].sent[v], r.sides[1-i].got[v])
+					none += r.whole(r.sides[i].sent[v], r.sides[1-i].received[v])
 				}
 			}
 			a, b := r.l.state(0), r.l.state(1)

@@ -8,30 +8,30 @@ import "fmt"
 // network; a part accepts those of its own.
 type Part struct {
 	*Fabric
-	id        uint8
-	now       uint64
-	run       uint64
-	mixed     uint64 // first cycle in which VCs other than 0 may be used
-	calendar  Calendar
-	freeRuns  *flitRun // the free list
-	inside    int
-	drops     agenda[drop]
-	ejected   []Ejection
-	dropped   []Ejection
-	credited  []int32
-	boxes     [rounds][]outbox // by destination part; empty with a single part
-	round     uint
-	remembers bool     // record the traffic over links
-	since     uint64   // start of the record
-	joints    []*joint // exposed links, by output; nil: none
-	wake      Calendar // of exposed links, by the output of their first end
-	crossing  []*joint // exposed links to other parts
-	stood     uint64   // cycle of the last exchange
-	heard     uint64   // actions of other parts before this cycle are known
-	failures  []LinkFailure
-	ended     []Ended
-	taken     uint      // rounds taken from the others
-	_         [128]byte // avoids false sharing with the next part
+	id         uint8
+	now        uint64
+	run        uint64
+	mixed      uint64 // first cycle in which VCs other than 0 may be used
+	calendar   Calendar
+	freeRuns   *flitRun // the free list
+	inside     int
+	drops      agenda[drop]
+	ejected    []Ejection
+	dropped    []Ejection
+	credited   []int32
+	boxes      [rounds][]outbox // by destination part; empty with a single part
+	round      uint
+	remembers  bool     // record the traffic over links
+	since      uint64   // start of the record
+	joints     []*joint // exposed links, by output; nil: none
+	wake       Calendar // of exposed links, by the output of their first end
+	crossing   []*joint // exposed links to other parts
+	stood      uint64   // cycle of the last exchange
+	knownUntil uint64   // actions of other parts before this cycle are known
+	failures   []LinkFailure
+	ended      []Ended
+	taken      uint      // rounds taken from the others
+	_          [128]byte // avoids false sharing with the next part
 }
 
 type drop struct {

@@ -95,17 +95,17 @@ func (c *cut) Step() {
 	for i := range c.parts {
 		p := c.Part((first + i) % len(c.parts))
 		p.Step()
-		c.tell(p)
+		c.notifyEnded(p)
 	}
 	if c.Now()%c.window == 0 {
 		for i := range c.parts {
 			c.Part(i).Exchange(c.late)
-			c.tell(c.Part(i))
+			c.notifyEnded(c.Part(i))
 		}
 	}
 }
 
-func (c *cut) tell(p *Part) {
+func (c *cut) notifyEnded(p *Part) {
 	if c.ended != nil {
 		c.ended(p)
 	}

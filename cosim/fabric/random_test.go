@@ -26,7 +26,7 @@ type traffic struct {
 	last     map[[3]int]uint32 // by source, destination and class: the last packet received
 	open     map[[2]int]uint32 // by node and class: the packet whose tail is missing, + 1
 	source   []int             // by packet
-	gone     int
+	departed int
 }
 
 func newTraffic(rng *rand.Rand, nodes, classes int) *traffic {
@@ -84,7 +84,7 @@ func (w *traffic) arrived(t *testing.T, e Ejection) {
 		delete(w.open, at)
 	}
 	w.held[e.Node][class]++
-	w.gone++
+	w.departed++
 }
 
 // compare runs the same traffic on both networks and compares every cycle.
@@ -118,7 +118,7 @@ func compareExposed(t *testing.T, cfg Config, rng *rand.Rand, cycles int, routes
 		for _, e := range f.Ejected() {
 			w.arrived(t, e)
 		}
-		w.gone += len(f.Dropped())
+		w.departed += len(f.Dropped())
 		for node := range w.nodes {
 			if w.rng.Float64() < w.load && f.Now() < uint64(cycles) {
 				w.offer(node)
@@ -171,7 +171,7 @@ func same(t *testing.T, f *cut, want, got []Ejection) {
 // checkEmpty: all packets have left, and every credit has returned.
 func checkEmpty(t *testing.T, f *cut, w *traffic) {
 	t.Helper()
-	require.Equal(t, w.injected, w.gone)
+	require.Equal(t, w.injected, w.departed)
 	require.Zero(t, f.Inside())
 	full := func(list []outputVC) {
 		for v := range list {

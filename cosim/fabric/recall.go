@@ -214,21 +214,21 @@ func (p *Part) shortenBack(q *voq) Flit {
 	return flit
 }
 
-// nobody ignores the output of a link during the replay.
-type nobody struct{}
+// ignoreOutput ignores the output of a link during the replay.
+type ignoreOutput struct{}
 
-func (nobody) arrive(int, uint8, Flit, uint64) {}
-func (nobody) credit(int, uint8, uint64)       {}
-func (nobody) failed(int, uint64)              {}
-func (nobody) isCut(int, Flit)                 {}
-func (nobody) discarded(int, Flit)             {}
-func (nobody) drains(int, bool)                {}
-func (nobody) closes(int)                      {}
-func (nobody) opens(int)                       {}
+func (ignoreOutput) arrive(int, uint8, Flit, uint64) {}
+func (ignoreOutput) credit(int, uint8, uint64)       {}
+func (ignoreOutput) failed(int, uint64)              {}
+func (ignoreOutput) isCut(int, Flit)                 {}
+func (ignoreOutput) discarded(int, Flit)             {}
+func (ignoreOutput) drains(int, bool)                {}
+func (ignoreOutput) closes(int)                      {}
+func (ignoreOutput) opens(int)                       {}
 
 // link creates a new link and replays a history.
 func (h *history) link(p *Part, at [2]socket, set [2]LinkSettings) *link {
-	l := newLink(at, p.vcs, p.cfg.VCDepth, uint64(p.cfg.LinkCycles-DefaultLinkCycles), set, nobody{})
+	l := newLink(at, p.vcs, p.cfg.VCDepth, uint64(p.cfg.LinkCycles-DefaultLinkCycles), set, ignoreOutput{})
 	l.cycle = h.from
 	for i := range l.ends {
 		e := &l.ends[i]

@@ -70,7 +70,7 @@ func relative(l *link, i int) string {
 	}
 	for v := range e.vcs {
 		c := e.channels[v]
-		s += fmt.Sprintf("; held %d open %v owed %d %d", c.held, c.open, e.here[v]-o.there[v], e.there[v]-e.given[v])
+		s += fmt.Sprintf("; held %d open %v owed %d %d", c.held, c.open, e.freedLocal[v]-o.freedByPeer[v], e.freedByPeer[v]-e.creditsGiven[v])
 	}
 	return s + fmt.Sprint("; flying ", l.wires[i].flight.n)
 }

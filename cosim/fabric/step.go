@@ -194,8 +194,8 @@ func (p *Part) drop(c *flitRun) *flitRun {
 // the following cycles. A VC has one credit wire, so entries that are freed together are reported
 // in consecutive cycles. Entries freed meanwhile find the wire occupied up to the last of these.
 func (p *Part) vacate(in *inputVC, from, n uint64) {
-	at := max(from+in.delay, in.told+1)
-	in.told = at + n - 1
+	at := max(from+in.delay, in.lastCreditAt+1)
+	in.lastCreditAt = at + n - 1
 	if in.from != p.id {
 		p.sendCredits(in, at, n)
 		return

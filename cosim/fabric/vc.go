@@ -46,17 +46,17 @@ type flitRun struct {
 // An inputVC is one VC of an input buffer of a router or a NIC: the entries that an output VC
 // fills.
 type inputVC struct {
-	packet *voq // of the arriving packet; nil: it is discarded
-	sender *outputVC
-	told   uint64 // cycle in which the last credit arrives
-	delay  uint64 // of a credit
-	voqs   uint32 // the first of Fabric.voqs
-	routes uint32 // the first of Fabric.routes
-	router uint32 // for a NIC's buffer: the node
-	port   uint8
-	vc     uint8
-	part   uint8
-	from   uint8 // the sender's part, or exactly
+	packet       *voq // of the arriving packet; nil: it is discarded
+	sender       *outputVC
+	lastCreditAt uint64 // cycle in which the last credit arrives
+	delay        uint64 // of a credit
+	voqs         uint32 // the first of Fabric.voqs
+	routes       uint32 // the first of Fabric.routes
+	router       uint32 // for a NIC's buffer: the node
+	port         uint8
+	vc           uint8
+	part         uint8
+	from         uint8 // the sender's part, or exactly
 }
 
 // from is the cycle from which flit i may be sent.

@@ -311,7 +311,7 @@ func (h *history) difference(c channel, left, right []*drivers.TraceEvent) *diff
 			d.number++
 		}
 		d.refused = refusal(nthFrom(left, i), nthFrom(right, i), d.at)
-		d.swapped = d.left != nil && d.right != nil && has(right[i:], d.left) && has(left[i:], d.right)
+		d.swapped = d.left != nil && d.right != nil && followsSoon(right[i:], d.left) && followsSoon(left[i:], d.right)
 		return d
 	}
 	return nil
@@ -324,8 +324,8 @@ const (
 	later = 64
 )
 
-// has reports whether an equal event follows soon, but not first.
-func has(list []*drivers.TraceEvent, e *drivers.TraceEvent) bool {
+// followsSoon reports whether an equal event follows soon, but not first.
+func followsSoon(list []*drivers.TraceEvent, e *drivers.TraceEvent) bool {
 	most := soon
 	if !isPacket(e.Point) {
 		most = later

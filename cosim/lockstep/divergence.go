@@ -80,7 +80,7 @@ func (p *Pair) finish() {
 	}
 	d.moved = d.elsewhere(l.seen, r.seen)
 	d.slow = l.isSlow(d) || r.isSlow(d)
-	p.tell(d)
+	p.describe(d)
 }
 
 func (s *stopPair) at() drivers.Cycle { return min(s[0].at, s[1].at) }
@@ -115,8 +115,8 @@ func (p *Pair) tellStops() {
 	}
 }
 
-// tell describes a difference of events.
-func (p *Pair) tell(d *difference) {
+// describe describes a difference of events.
+func (p *Pair) describe(d *difference) {
 	f := p.found
 	f.Cycle, f.Node, f.Block, f.Kind = d.at, int(d.node), d.block(), "packet"
 	f.Source = source(f.Block)

@@ -40,7 +40,7 @@ func (p *Pair) finishPackets() {
 		return
 	}
 	p.found = &Divergence{Devices: p.names, System: 1, Agreed: p.agreed}
-	p.tell(first)
+	p.describe(first)
 }
 
 // flowsOf groups packets that enter and leave the network by flow. The tail and the virtual channel

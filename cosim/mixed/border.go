@@ -35,7 +35,7 @@ type border struct {
 	byPort            []*edge     // by router and port, of either end of a link
 	post              bridge.Edge // a buffer
 	inside            int         // packets that have not arrived completely
-	gone              []departure
+	departed          []departure
 }
 
 // departure is a packet whose tail leaves for the RTL in a cycle. Runs of flits are known before
@@ -81,23 +81,23 @@ func (b *border) init(s *System, r *request) {
 }
 
 // empty reports whether no packet is in flight between the sides.
-func (b *border) empty() bool { return b.inside == 0 && len(b.gone) == 0 }
+func (b *border) empty() bool { return b.inside == 0 && len(b.departed) == 0 }
 
 // forget frees the packets that have left.
 func (b *border) forget() {
 	n := 0
-	for n < len(b.gone) && b.gone[n].at <= b.s.now {
-		b.s.part.Discarded(b.gone[n].packet)
+	for n < len(b.departed) && b.departed[n].at <= b.s.now {
+		b.s.part.Discarded(b.departed[n].packet)
 		n++
 	}
-	b.gone = b.gone[:copy(b.gone, b.gone[n:])]
+	b.departed = b.departed[:copy(b.departed, b.departed[n:])]
 }
 
 // ---- to the RTL ----
 
 // send sends the flits that have left the model's routers.
 func (b *border) send() {
-	if len(b.gone) > 0 {
+	if len(b.departed) > 0 {
 		b.forget()
 	}
 	if b.s.fabric.Leaving() {
@@ -124,7 +124,7 @@ func (b *border) Flits(router, port int, vc uint8, f fabric.Flit, n int, at uint
 	}
 	if f.Tail() {
 		p.at = 0
-		b.gone = append(b.gone, departure{drivers.Cycle(at) - b.hop + drivers.Cycle(n), f.Packet()})
+		b.departed = append(b.departed, departure{drivers.Cycle(at) - b.hop + drivers.Cycle(n), f.Packet()})
 	}
 	b.s.wake(drivers.Cycle(at) - b.hop + toLink)
 }

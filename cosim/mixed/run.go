@@ -170,7 +170,7 @@ func (s *System) ended(err error) error {
 		s.met = max(s.now, s.rtl.Now())
 	}
 	if err != nil {
-		s.told = append(s.told, err)
+		s.rtlErrors = append(s.rtlErrors, err)
 	}
 	s.takeFired(s.stop.Fired)
 	if s.wakes = s.rtl.Now() + 1; s.stop.Quiet {

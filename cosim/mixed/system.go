@@ -31,14 +31,14 @@ type System struct {
 	now drivers.Cycle // both sides have simulated up to here
 	// wakes is the first cycle in which the RTL may have work. Before it the simulator may be
 	// behind.
-	wakes drivers.Cycle
-	armed bool // an event armed at the simulator may have happened already
-	fired []drivers.Fired
-	told  []error              // errors of the RTL since the last report
-	met   drivers.Cycle        // cycle of the first of these
-	lead  func() drivers.Cycle // limit of the RTL's lead, or nil
-	reads bool                 // during a register read: nothing stops
-	stop  drivers.Stop
+	wakes     drivers.Cycle
+	armed     bool // an event armed at the simulator may have happened already
+	fired     []drivers.Fired
+	rtlErrors []error              // errors of the RTL since the last report
+	met       drivers.Cycle        // cycle of the first of these
+	lead      func() drivers.Cycle // limit of the RTL's lead, or nil
+	reads     bool                 // during a register read: nothing stops
+	stop      drivers.Stop
 
 	waiters drivers.Waiters
 
@@ -289,7 +289,7 @@ func (s *System) named(f drivers.Fired, side int) drivers.Fired {
 func (s *System) stops() bool { return s.rtlStops() && s.now >= s.met || s.part.Stops() }
 
 // rtlStops reports whether the RTL has something to report, possibly ahead.
-func (s *System) rtlStops() bool { return len(s.fired)+len(s.told) > 0 }
+func (s *System) rtlStops() bool { return len(s.fired)+len(s.rtlErrors) > 0 }
 
 // report fills stop, and returns the refused accesses.
 func (s *System) report(stop *drivers.Stop) error {
@@ -303,9 +303,9 @@ func (s *System) report(stop *drivers.Stop) error {
 			slices.SortFunc(list, byNode)
 		}
 		s.fired = s.fired[:0]
-		if len(s.told) > 0 {
-			err = errors.Join(append(s.told, err)...)
-			s.told = s.told[:0]
+		if len(s.rtlErrors) > 0 {
+			err = errors.Join(append(s.rtlErrors, err)...)
+			s.rtlErrors = s.rtlErrors[:0]
 		}
 	}
 	stop.Now, stop.Fired = s.now, list

@@ -218,15 +218,15 @@ func (n *network) sent(now drivers.Cycle, node int, i *injector, s nic.Source) {
 // An ejector is a NIC's buffer of one class with the unit that reads it. Both counts include flits
 // of future cycles that are known already.
 type ejector struct {
-	runs       []run // a ring
-	head, held uint16
-	taking     bool // a packet's head has been taken, but not its tail
-	ends       bool // its tail is taken at cycle busy
-	packet     uint32
-	come, gone uint64
-	until      drivers.Cycle // arrival of the last known flit
-	busy       drivers.Cycle // cycle in which the last known flit is taken
-	seen       uint16        // flits of the arriving packet, for the trace
+	runs           []run // a ring
+	head, held     uint16
+	taking         bool // a packet's head has been taken, but not its tail
+	ends           bool // its tail is taken at cycle busy
+	packet         uint32
+	arrived, taken uint64
+	until          drivers.Cycle // arrival of the last known flit
+	busy           drivers.Cycle // cycle in which the last known flit is taken
+	seen           uint16        // flits of the arriving packet, for the trace
 }
 
 // A run is a sequence of flits that can be taken from a cycle on, one per cycle.
@@ -252,7 +252,7 @@ func (n *network) eject(now drivers.Cycle, e fabric.Ejection) {
 	if int(e.VC) == nic.SourceVELO.Class() && e.Flit.Head() {
 		n.m.Coming(e.Flit.Packet())
 	}
-	o.come, o.until = o.come+uint64(e.Run), now+drivers.Cycle(e.Run)-1
+	o.arrived, o.until = o.arrived+uint64(e.Run), now+drivers.Cycle(e.Run)-1
 	switch last := o.at(max(o.held, 1) - 1); {
 	case o.held == 0 && o.taking:
 		n.take(now, i, o, r)
@@ -316,7 +316,7 @@ func (o *ejector) pop() run {
 func (n *network) take(now drivers.Cycle, i int, o *ejector, r run) {
 	from := max(now, r.at, o.busy+1)
 	n.f.ReleaseRun(i/classes, uint8(i%classes), uint64(from), int(r.n))
-	o.busy, o.gone = from+drivers.Cycle(r.n)-1, o.gone+uint64(r.n)
+	o.busy, o.taken = from+drivers.Cycle(r.n)-1, o.taken+uint64(r.n)
 	o.taking, o.ends = !r.flit.Tail(), r.flit.Tail()
 }
 
@@ -348,8 +348,8 @@ func (n *network) Resume(node, class int, from drivers.Cycle) {
 // taken before it.
 func (n *network) Waiting(node, class int) int {
 	o, now := &n.out[node*classes+class], n.m.Now()
-	come := o.come - uint64(max(o.until+1, now)-now)
-	gone := o.gone - uint64(max(o.busy+1, now)-now)
+	come := o.arrived - uint64(max(o.until+1, now)-now)
+	gone := o.taken - uint64(max(o.busy+1, now)-now)
 	return int(come - gone)
 }
 

@@ -222,21 +222,21 @@ func (b *boards) Close() error {
 // A boardProgram is the simulator process of boards. It exits when its stdin closes, at the latest
 // with this process.
 type boardProgram struct {
-	cmd   *exec.Cmd
-	stdin io.Closer
-	said  *tail
-	done  chan struct{} // closed after the process was reaped
+	cmd    *exec.Cmd
+	stdin  io.Closer
+	output *tail
+	done   chan struct{} // closed after the process was reaped
 }
 
 // startBoards starts the simulator and returns the names of its pseudo-terminals.
 func startBoards(ctx context.Context, program string, args []string, logFile string, n int) (p *boardProgram, ports []string, err error) {
-	p = &boardProgram{cmd: exec.Command(program, args...), said: &tail{}, done: make(chan struct{})}
+	p = &boardProgram{cmd: exec.Command(program, args...), output: &tail{}, done: make(chan struct{})}
 	if logFile != "" {
-		if p.said.file, err = os.Create(logFile); err != nil {
+		if p.output.file, err = os.Create(logFile); err != nil {
 			return nil, nil, fmt.Errorf("simulator log: %w", err)
 		}
 	}
-	p.cmd.Stderr, p.cmd.WaitDelay = p.said, time.Second
+	p.cmd.Stderr, p.cmd.WaitDelay = p.output, time.Second
 	stdin, err := p.cmd.StdinPipe()
 	if err != nil {
 		return nil, nil, err
@@ -281,7 +281,7 @@ func (p *boardProgram) end() error {
 		_ = p.cmd.Process.Kill()
 		<-p.done
 	}
-	text := p.said.close()
+	text := p.output.close()
 	if p.cmd.ProcessState.Success() {
 		return nil
 	}

@@ -127,8 +127,8 @@ func (c *configSpace) write(at uint64, n int, v uint64) (reset bool) {
 	return reset
 }
 
-// has reports whether a bit of a 16-bit word is set.
-func (c *configSpace) has(at int, bit uint16) bool {
+// bitSet reports whether a bit of a 16-bit word is set.
+func (c *configSpace) bitSet(at int, bit uint16) bool {
 	return binary.LittleEndian.Uint16(c.bytes[at:])&bit != 0
 }
 

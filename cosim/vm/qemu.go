@@ -80,10 +80,10 @@ const (
 
 // A guest is a running QEMU.
 type guest struct {
-	cmd   *exec.Cmd
-	wires [wires]wire
-	said  bytes.Buffer  // output of QEMU itself
-	done  chan struct{} // closed after the process was reaped
+	cmd    *exec.Cmd
+	wires  [wires]wire
+	output bytes.Buffer  // output of QEMU itself
+	done   chan struct{} // closed after the process was reaped
 }
 
 func (c *Config) arguments() []string {
@@ -114,7 +114,7 @@ func (c *Config) arguments() []string {
 func (c *Config) start(initrd *os.File) (*guest, error) {
 	g := &guest{done: make(chan struct{})}
 	g.cmd = exec.Command(c.QEMU, c.arguments()...)
-	g.cmd.Stdout, g.cmd.Stderr = &g.said, &g.said
+	g.cmd.Stdout, g.cmd.Stderr = &g.output, &g.output
 	g.cmd.SysProcAttr = &syscall.SysProcAttr{Pdeathsig: syscall.SIGKILL, Setpgid: true}
 	var err error
 	for i := range g.wires {
@@ -234,7 +234,7 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 	}
 	res.Code = ended
 	if err != nil && ctx.Err() == nil {
-		err = g.because(err, out, kernel)
+		err = g.guestError(err, out, kernel)
 	}
 	return res, errors.Join(err, mem.reach(false))
 }
@@ -261,8 +261,8 @@ func (g *guest) watch(ctx context.Context, out *splitter, failed <-chan error, b
 	}
 }
 
-// because explains why a guest ended too early.
-func (g *guest) because(err error, out *splitter, kernel *console) error {
+// guestError explains why a guest ended too early.
+func (g *guest) guestError(err error, out *splitter, kernel *console) error {
 	e := &GuestError{Err: err, Console: string(kernel.tail)}
 	select {
 	case <-out.begun:
@@ -270,7 +270,7 @@ func (g *guest) because(err error, out *splitter, kernel *console) error {
 	default:
 	}
 	if errors.Is(err, ErrQEMU) {
-		e.Detail = fmt.Sprintf("%v %s", g.cmd.ProcessState, bytes.TrimSpace(g.said.Bytes()))
+		e.Detail = fmt.Sprintf("%v %s", g.cmd.ProcessState, bytes.TrimSpace(g.output.Bytes()))
 		if kernel.panic {
 			e.Err, e.Detail = ErrPanic, ""
 		}

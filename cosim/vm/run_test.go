@@ -178,7 +178,7 @@ func TestEnds(t *testing.T) {
 			ctx, cancel := context.WithCancel(context.Background())
 			defer cancel()
 			var pid atomic.Int64
-			out := &told{}
+			out := &firstWrite{}
 			if x.begun != nil {
 				out.first = func() { x.begun(int(pid.Load()), cancel) }
 			}
@@ -202,13 +202,13 @@ func TestEnds(t *testing.T) {
 	}
 }
 
-// told calls a function at the first write.
-type told struct {
+// firstWrite calls a function at the first write.
+type firstWrite struct {
 	bytes.Buffer
 	first func()
 }
 
-func (o *told) Write(b []byte) (int, error) {
+func (o *firstWrite) Write(b []byte) (int, error) {
 	if o.first != nil {
 		o.first()
 		o.first = nil

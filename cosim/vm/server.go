@@ -94,9 +94,9 @@ func (s *server) configRead(r request) uint64 {
 
 func (s *server) configWrite(r request) error {
 	s.mu.Lock()
-	was := s.space.has(atCommand, busMaster)
+	was := s.space.bitSet(atCommand, busMaster)
 	reset := s.space.write(r.address, r.bytes, r.value)
-	is := s.space.has(atCommand, busMaster)
+	is := s.space.bitSet(atCommand, busMaster)
 	s.signal()
 	s.mu.Unlock()
 	var err error
@@ -155,7 +155,7 @@ func (s *server) barRead(r request) (uint64, error) {
 func (s *server) barWrite(r request) error {
 	s.mu.Lock()
 	bar, off, ok := s.space.bar(r.address)
-	on := s.space.has(atCommand, memorySpace)
+	on := s.space.bitSet(atCommand, memorySpace)
 	if ok && on && bar == msixBAR {
 		s.table.write(off, r.bytes, r.value)
 		s.signal()
@@ -258,11 +258,11 @@ const intxInput = 22
 // signal updates the guest's interrupt state. The lock is held. Errors are ignored, because QEMU
 // may have exited.
 func (s *server) signal() {
-	messages := s.space.has(atMSIX+2, msixEnable)
-	if messages && !s.space.has(atMSIX+2, msixMask) && s.space.has(atCommand, busMaster) {
+	messages := s.space.bitSet(atMSIX+2, msixEnable)
+	if messages && !s.space.bitSet(atMSIX+2, msixMask) && s.space.bitSet(atCommand, busMaster) {
 		s.sendPending()
 	}
-	wire := s.up != 0 && !messages && !s.space.has(atCommand, noINTx)
+	wire := s.up != 0 && !messages && !s.space.bitSet(atCommand, noINTx)
 	if wire != s.wire {
 		s.wire = wire
 		_ = s.chip.line(intxInput, wire)

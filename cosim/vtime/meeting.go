@@ -157,15 +157,15 @@ func (m *meeting) alone() {
 			m.tick()
 		}
 		past := m.plan.past
-		m.goOn(start)
+		m.planNext(start)
 		m.open()
 		start = past
 	}
 }
 
-// goOn plans the next window after one that began at start. A loop that was active usually has more
-// work, so continuing costs less than a decision.
-func (m *meeting) goOn(start drivers.Cycle) {
+// planNext plans the next window after one that began at start. A loop that was active usually has
+// more work, so continuing costs less than a decision.
+func (m *meeting) planNext(start drivers.Cycle) {
 	limit := drivers.Forever
 	if m.k.cfg.Limit > 0 {
 		limit = m.k.cycle(m.k.cfg.Limit)
@@ -195,7 +195,7 @@ func (m *meeting) result() error {
 		switch o := &l.outcome; {
 		case o.panicked:
 			panic(o.value)
-		case o.gone:
+		case o.exited:
 			runtime.Goexit()
 		case o.err != nil && (first == nil || o.at < first.at):
 			first = o
@@ -228,14 +228,14 @@ type failure struct {
 	at       drivers.Time
 	panicked bool
 	value    any
-	gone     bool // its goroutine was made to exit
+	exited   bool // its goroutine was made to exit
 }
 
 // work runs the loop. A failure is reported to the others.
 func (l *loop) work() {
-	l.outcome = failure{gone: true}
+	l.outcome = failure{exited: true}
 	defer func() {
-		if !l.outcome.gone {
+		if !l.outcome.exited {
 			return
 		}
 		if r := recover(); r != nil {
@@ -248,7 +248,7 @@ func (l *loop) work() {
 		l.finish()
 		l.outcome = failure{err: err, at: at}
 	}
-	l.outcome.gone = false
+	l.outcome.exited = false
 }
 
 // finish reports an error to the other loops. The hardware advances until they have stopped, so
@@ -397,13 +397,13 @@ func (m *meeting) tick() {
 // shared is the state that a loop publishes. It may be two windows ahead of a reader. Its size puts
 // every report into a cache line of its own.
 type shared struct {
-	reports [reported]told // by window
-	exact   report         // for a decision
+	reports [reported]windowReport // by window
+	exact   report                 // for a decision
 	_       [512 - reported*64 - 24]byte
 }
 
-// told is a report with its window.
-type told struct {
+// windowReport is a report with its window.
+type windowReport struct {
 	report
 	window atomic.Uint64
 	_      [32]byte

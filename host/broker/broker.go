@@ -220,7 +220,7 @@ func (b *Broker) serve(g *admission.PendingConn) {
 	b.mu.Lock()
 	delete(b.clients, c)
 	b.mu.Unlock()
-	c.said.Wait()
+	c.finalSend.Wait()
 	logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"processes": len(c.procs), "error": err}).Debug("client has gone")
 }
 

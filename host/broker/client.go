@@ -18,14 +18,14 @@ import (
 
 // A client is a connected program.
 type client struct {
-	b       *Broker
-	conn    *wire.Conn
-	pending *admission.PendingConn // until a claim with processes is admitted
-	claim   wire.ClaimText
-	procs   map[wire.Process]*process
-	pieces  map[int]*piece // by node
-	ended   sync.Once
-	said    sync.WaitGroup // transmission of the final error
+	b         *Broker
+	conn      *wire.Conn
+	pending   *admission.PendingConn // until a claim with processes is admitted
+	claim     wire.ClaimText
+	procs     map[wire.Process]*process
+	pieces    map[int]*piece // by node
+	ended     sync.Once
+	finalSend sync.WaitGroup // transmission of the final error
 
 	waiters map[uint64]*waiter
 	number  uint64 // last waiter number issued
@@ -50,7 +50,7 @@ type ring struct {
 func (c *client) end(why error) {
 	c.ended.Do(func() {
 		_ = c.conn.SetReadDeadline(time.Unix(1, 0)) // stop receiving frames
-		c.said.Go(func() {
+		c.finalSend.Go(func() {
 			_ = c.conn.Send(&wire.Frame{Kind: wire.Over, Data: wire.TextOf(why)}) // if the client still reads
 			_ = c.conn.Close()
 		})

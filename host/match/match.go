@@ -62,7 +62,7 @@ func New[R, M any](sources int) *Core[R, M] {
 func (c *Core[R, M]) Arrive(e Envelope, m M) (r R, ok bool) {
 	named := c.posted.first(int(e.Source), &e)
 	open := c.posted.first(len(c.posted.heads)-1, &e)
-	if at := c.posted.older(named, open); at != nobody {
+	if at := c.posted.older(named, open); at != noNode {
 		return c.posted.take(at), true
 	}
 	c.unexpected.add(int(e.Source), e, m)
@@ -72,7 +72,7 @@ func (c *Core[R, M]) Arrive(e Envelope, m M) (r R, ok bool) {
 // Post removes and returns the oldest unexpected message that matches the receive. Without a match
 // it queues the receive.
 func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
-	if at := c.find(&p); at != nobody {
+	if at := c.find(&p); at != noNode {
 		e = c.unexpected.at(at).env
 		return e, c.unexpected.take(at), true
 	}
@@ -87,7 +87,7 @@ func (c *Core[R, M]) Post(p Envelope, r R) (e Envelope, m M, ok bool) {
 // Fitting counts the posted receives that match an envelope.
 func (c *Core[R, M]) Fitting(e Envelope) (n int) {
 	for _, q := range [...]int{int(e.Source), len(c.posted.heads) - 1} {
-		for at := c.posted.heads[q]; at != nobody; at = c.posted.at(at).next {
+		for at := c.posted.heads[q]; at != noNode; at = c.posted.at(at).next {
 			if c.posted.at(at).env.matches(&e) {
 				n++
 			}
@@ -99,7 +99,7 @@ func (c *Core[R, M]) Fitting(e Envelope) (n int) {
 // Probe returns the message that Post would return, without removing it.
 func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 	at := c.find(&p)
-	if at == nobody {
+	if at == noNode {
 		return e, m, false
 	}
 	n := c.unexpected.at(at)
@@ -109,7 +109,7 @@ func (c *Core[R, M]) Probe(p Envelope) (e Envelope, m M, ok bool) {
 // Take removes and returns the message that Post would return. It never posts a receive.
 func (c *Core[R, M]) Take(p Envelope) (e Envelope, m M, ok bool) {
 	at := c.find(&p)
-	if at == nobody {
+	if at == noNode {
 		return e, m, false
 	}
 	e = c.unexpected.at(at).env
@@ -118,7 +118,7 @@ func (c *Core[R, M]) Take(p Envelope) (e Envelope, m M, ok bool) {
 
 // Withdraw removes the oldest unexpected message of a source for which meant returns true.
 func (c *Core[R, M]) Withdraw(source int, meant func(M) bool) (m M, ok bool) {
-	for at := c.unexpected.heads[source]; at != nobody; at = c.unexpected.at(at).next {
+	for at := c.unexpected.heads[source]; at != noNode; at = c.unexpected.at(at).next {
 		if meant(c.unexpected.at(at).value) {
 			return c.unexpected.take(at), true
 		}
@@ -132,7 +132,7 @@ func (c *Core[R, M]) Cancel(p Envelope, meant func(R) bool) bool {
 	if p.Source == Any {
 		q = len(c.posted.heads) - 1
 	}
-	for at := c.posted.heads[q]; at != nobody; at = c.posted.at(at).next {
+	for at := c.posted.heads[q]; at != noNode; at = c.posted.at(at).next {
 		if meant(c.posted.at(at).value) {
 			c.posted.take(at)
 			return true
@@ -149,12 +149,12 @@ func (c *Core[R, M]) find(p *Envelope) int32 {
 	if p.Source != Any {
 		return c.unexpected.firstFor(int(p.Source), p)
 	}
-	for at := c.unexpected.oldest; at != nobody; at = c.unexpected.at(at).younger {
+	for at := c.unexpected.oldest; at != noNode; at = c.unexpected.at(at).younger {
 		if p.matches(&c.unexpected.at(at).env) {
 			return at
 		}
 	}
-	return nobody
+	return noNode
 }
 
 // queues are FIFOs of indexed nodes, with one additional list of all nodes by age. Nodes are
@@ -179,7 +179,7 @@ type node[V any] struct {
 	younger, elder int32 // by age
 }
 
-const nobody = -1
+const noNode = -1
 
 const (
 	lotBits = 5
@@ -189,16 +189,16 @@ const (
 func (q *queues[V]) at(i int32) *node[V] { return &q.lots[i>>lotBits][i&(lot-1)] }
 
 func newQueues[V any](n int) queues[V] {
-	q := queues[V]{free: nobody, oldest: nobody, last: nobody, heads: make([]int32, n), tails: make([]int32, n)}
+	q := queues[V]{free: noNode, oldest: noNode, last: noNode, heads: make([]int32, n), tails: make([]int32, n)}
 	for i := range n {
-		q.heads[i], q.tails[i] = nobody, nobody
+		q.heads[i], q.tails[i] = noNode, noNode
 	}
 	return q
 }
 
 func (q *queues[V]) add(queue int, e Envelope, v V) {
 	at := q.free
-	if at == nobody {
+	if at == noNode {
 		if q.made&(lot-1) == 0 {
 			q.lots = append(q.lots, new([lot]node[V]))
 		}
@@ -209,14 +209,14 @@ func (q *queues[V]) add(queue int, e Envelope, v V) {
 	}
 	q.age++
 	q.count++
-	*q.at(at) = node[V]{env: e, value: v, age: q.age, queue: int32(queue), next: nobody, prev: q.tails[queue], younger: nobody, elder: q.last}
-	if t := q.tails[queue]; t == nobody {
+	*q.at(at) = node[V]{env: e, value: v, age: q.age, queue: int32(queue), next: noNode, prev: q.tails[queue], younger: noNode, elder: q.last}
+	if t := q.tails[queue]; t == noNode {
 		q.heads[queue] = at
 	} else {
 		q.at(t).next = at
 	}
 	q.tails[queue] = at
-	if q.last == nobody {
+	if q.last == noNode {
 		q.oldest = at
 	} else {
 		q.at(q.last).younger = at
@@ -238,12 +238,12 @@ func (q *queues[V]) take(at int32) V {
 }
 
 func (q *queues[V]) unlinkFromQueue(n *node[V]) {
-	if n.prev == nobody {
+	if n.prev == noNode {
 		q.heads[n.queue] = n.next
 	} else {
 		q.at(n.prev).next = n.next
 	}
-	if n.next == nobody {
+	if n.next == noNode {
 		q.tails[n.queue] = n.prev
 	} else {
 		q.at(n.next).prev = n.prev
@@ -251,12 +251,12 @@ func (q *queues[V]) unlinkFromQueue(n *node[V]) {
 }
 
 func (q *queues[V]) unlinkByAge(n *node[V]) {
-	if n.elder == nobody {
+	if n.elder == noNode {
 		q.oldest = n.younger
 	} else {
 		q.at(n.elder).younger = n.younger
 	}
-	if n.younger == nobody {
+	if n.younger == noNode {
 		q.last = n.elder
 	} else {
 		q.at(n.younger).elder = n.elder
@@ -268,26 +268,26 @@ func (q *queues[V]) first(queue int, e *Envelope) int32 {
 	if queue < 0 || queue >= len(q.heads) {
 		panic(fmt.Sprintf("match: source %d, expected 0 to %d", queue, len(q.heads)-1))
 	}
-	for at := q.heads[queue]; at != nobody; at = q.at(at).next {
+	for at := q.heads[queue]; at != noNode; at = q.at(at).next {
 		if q.at(at).env.matches(e) {
 			return at
 		}
 	}
-	return nobody
+	return noNode
 }
 
 // firstFor finds the oldest node of a queue whose message matches the pattern p.
 func (q *queues[V]) firstFor(queue int, p *Envelope) int32 {
-	for at := q.heads[queue]; at != nobody; at = q.at(at).next {
+	for at := q.heads[queue]; at != noNode; at = q.at(at).next {
 		if p.matches(&q.at(at).env) {
 			return at
 		}
 	}
-	return nobody
+	return noNode
 }
 
 func (q *queues[V]) older(a, b int32) int32 {
-	if a == nobody || b != nobody && q.at(b).age < q.at(a).age {
+	if a == noNode || b != noNode && q.at(b).age < q.at(a).age {
 		return b
 	}
 	return a

@@ -38,7 +38,7 @@ type Core struct {
 	ids        [2]names // for sends and for receives
 	ends       []*End   // by ref; those listed in spare are free
 	spare      []int32
-	gone       int32 // the end of the last Complete or Forget, recycled by the next call; or -1
+	retired    int32 // the end of the last Complete or Forget, recycled by the next call; or -1
 	unnamed    [2]fifo[*End]
 	waiting    [classes]fifo[*End] // waiting for memory; Early never waits
 	moving     []fifo[*End]        // ends with operations to post, by protocol, round-robin
@@ -76,7 +76,7 @@ func New(cfg Config) *Core {
 		panic(fmt.Sprintf("rendezvous: %d IDs, expected 1 to %d, and a policy", cfg.IDs, MaxIDs))
 	}
 	n := len(cfg.Protocols)
-	c := &Core{cfg: cfg, gone: -1, moving: make([]fifo[*End], n), under: make([]int, n), retryAt: Never}
+	c := &Core{cfg: cfg, retired: -1, moving: make([]fifo[*End], n), under: make([]int, n), retryAt: Never}
 	if cfg.Speculation != nil {
 		c.spec = cfg.Speculation.complete()
 		for _, number := range []uint8{numberRGET, numberRPUT, numberSpec} {
@@ -94,7 +94,7 @@ func (c *Core) Stats() Stats { return c.stats }
 // Live counts the transfers in progress.
 func (c *Core) Live() int {
 	n := len(c.ends) - len(c.spare)
-	if c.gone >= 0 {
+	if c.retired >= 0 {
 		n--
 	}
 	return n
@@ -198,7 +198,7 @@ func (c *Core) Cancel(e *End) {
 		c.revoke(e)
 	case !e.send:
 		e.asked = true
-		if e.told && e.protocol.Pushes() {
+		if e.ctsSent && e.protocol.Pushes() {
 			e.Tell(Abort) // the sender may be writing to this memory
 			return
 		}
@@ -230,10 +230,10 @@ func (c *Core) Deadline() Time { return c.retryAt }
 
 // Next returns the next action, if there is one.
 func (c *Core) Next() (Action, bool) {
-	if c.gone >= 0 {
-		*c.ends[c.gone] = End{core: c, ref: c.gone}
-		c.spare = append(c.spare, c.gone)
-		c.gone = -1
+	if c.retired >= 0 {
+		*c.ends[c.retired] = End{core: c, ref: c.retired}
+		c.spare = append(c.spare, c.retired)
+		c.retired = -1
 	}
 	if c.actions.len() == 0 {
 		c.post()
@@ -243,7 +243,7 @@ func (c *Core) Next() (Action, bool) {
 	}
 	a := c.actions.pop()
 	if a.Do == Complete || a.Do == Forget {
-		c.gone = a.End.ref
+		c.retired = a.End.ref
 	}
 	return a, true
 }

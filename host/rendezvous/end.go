@@ -25,7 +25,7 @@ type End struct {
 	lined    bool // in the queue of ends with operations to post
 
 	announced bool // the RTS was sent
-	told      bool // a receive: the CTS was sent
+	ctsSent   bool // a receive: the CTS was sent
 	asked     bool // a cancellation was requested
 	parted    bool // the other end has ended, or never knew of this one
 	err       *Error
@@ -111,7 +111,7 @@ func (e *End) Announce(address uint64) {
 
 // Tell sends a control message to the other end.
 func (e *End) Tell(k Kind) {
-	e.told = e.told || k == CTS
+	e.ctsSent = e.ctsSent || k == CTS
 	e.core.do(Action{Do: Tell, Peer: e.peer, End: e, Control: Control{
 		Kind: k, From: e.id, To: e.other, Address: e.local, Bytes: uint32(e.bytes),
 	}})
@@ -187,7 +187,7 @@ func (e *End) retire() {
 		err = e.err
 	}
 	c.do(Action{Do: Complete, Peer: e.peer, End: e, Err: err})
-	c.goOn(e)
+	c.serveWaiting(e)
 }
 
 // giveBack releases an end's memory and its place in the queues.
@@ -203,8 +203,8 @@ func (c *Core) giveBack(e *End) {
 	}
 }
 
-// goOn gives an end's name and memory to those that wait for them.
-func (c *Core) goOn(e *End) {
+// serveWaiting gives an end's name and memory to those that wait for them.
+func (c *Core) serveWaiting(e *End) {
 	receive := !e.send
 	c.freeName(e)
 	c.giveNames(receive)

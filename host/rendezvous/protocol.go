@@ -81,7 +81,7 @@ func (p *pull) Hear(e *End, c Control) bool {
 	switch {
 	case e.Sends() && c.Kind == CTS && e.memory == noMemory:
 		e.Register()
-	case !e.Sends() && c.Kind == Ready && e.told && e.Remote() == 0:
+	case !e.Sends() && c.Kind == Ready && e.ctsSent && e.Remote() == 0:
 		e.SetRemote(c.Address)
 		e.Move(Get)
 	default:

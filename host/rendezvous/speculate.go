@@ -166,7 +166,7 @@ func (c *Core) Matched(e *End, m Control) {
 	switch {
 	case used: // the sender puts, or has put already: operations may overtake messages
 		c.stats.Used++
-		e.told = true
+		e.ctsSent = true
 		c.follow(e, numberRPUT)
 	case m.Kind == Claim || !c.follow(e, m.Protocol):
 		e.fail(unknown(m))
@@ -191,7 +191,7 @@ func (c *Core) dissolve(e *End) {
 	e.dissolved = true
 	c.giveBack(e)
 	c.do(Action{Do: Forget, Peer: e.peer, End: e})
-	c.goOn(e)
+	c.serveWaiting(e)
 }
 
 func (c *Core) unoffer(e *End) {

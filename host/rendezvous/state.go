@@ -81,7 +81,7 @@ func (c *Core) AppendState(b []byte) []byte {
 			b = append(b, 0)
 			continue
 		}
-		b = append(b, 1, bits(e.send, e.announced, e.told, e.asked, e.parted, e.lined), byte(e.memory), byte(e.fence), byte(e.verb), byte(e.index))
+		b = append(b, 1, bits(e.send, e.announced, e.ctsSent, e.asked, e.parted, e.lined), byte(e.memory), byte(e.fence), byte(e.verb), byte(e.index))
 		for _, v := range [...]uint64{uint64(e.id), uint64(e.other), uint64(e.peer), uint64(e.bytes), e.local, e.remote,
 			uint64(e.posted), uint64(e.moved), uint64(e.under)} {
 			number(v)

@@ -194,7 +194,7 @@ func (c *Core) Read(peer int, at uint64) {
 		c.drop(p, at)
 		return
 	}
-	c.tell(peer, Message{Kind: Empty, Generation: b.generation, Bytes: b.bytes, Address: at})
+	c.enqueue(peer, Message{Kind: Empty, Generation: b.generation, Bytes: b.bytes, Address: at})
 }
 
 // Came reports the arrival of a message by rendezvous. If the channel has buffers of sufficient
@@ -214,7 +214,7 @@ func (c *Core) Came(peer, n int) {
 	}
 	c.adopt(p, at, bytes, 1, p.generation)
 	c.stats.Grown++
-	c.tell(peer, Message{Kind: Grant, Generation: p.generation, Count: 1, Bytes: bytes, Address: at})
+	c.enqueue(peer, Message{Kind: Grant, Generation: p.generation, Count: 1, Bytes: bytes, Address: at})
 }
 
 // Tick sets the current time and recalls idle buffers, one per peer at a time.
@@ -230,14 +230,14 @@ func (c *Core) Tick(now Time) {
 		for i := range p.recvBuffers {
 			if b := &p.recvBuffers[i]; !b.full && !b.old && now-b.used >= c.cfg.Idle {
 				p.recalled = b.at
-				c.tell(peer, Message{Kind: Recall, Generation: b.generation, Address: b.at})
+				c.enqueue(peer, Message{Kind: Recall, Generation: b.generation, Address: b.at})
 				break
 			}
 		}
 	}
 }
 
-func (c *Core) tell(peer int, m Message) {
+func (c *Core) enqueue(peer int, m Message) {
 	c.actions = append(c.actions, Action{Peer: peer, Message: m})
 }
 

@@ -30,7 +30,7 @@ func (c *Core) want(peer, threshold int) {
 	}
 	c.stats.Begun++
 	p.step, p.wanted, p.asked, p.since = asked, threshold, true, c.now
-	c.tell(peer, Message{Kind: Request, Generation: p.generation, Bytes: threshold})
+	c.enqueue(peer, Message{Kind: Request, Generation: p.generation, Bytes: threshold})
 }
 
 // Hear processes a message.
@@ -90,11 +90,11 @@ func (c *Core) requested(peer int, p *pair, theirs int) {
 		// The peer's own request may still fit.
 		if p.agreed = theirs; !c.reserve(p) {
 			p.step = calm
-			c.tell(peer, Message{Kind: Reply, Generation: p.generation, Bytes: Refused})
+			c.enqueue(peer, Message{Kind: Reply, Generation: p.generation, Bytes: Refused})
 			return
 		}
 	}
-	c.tell(peer, Message{Kind: Reply, Generation: p.generation, Bytes: p.agreed})
+	c.enqueue(peer, Message{Kind: Reply, Generation: p.generation, Bytes: p.agreed})
 }
 
 // reserve allocates the buffers of the next generation.
@@ -123,7 +123,7 @@ func (c *Core) replied(peer int, p *pair, bytes int) {
 	if p.agreed = bytes; !c.reserve(p) {
 		// The peer agreed to more than this rank has memory for, so it must free its own buffers.
 		p.step = calm
-		c.tell(peer, Message{Kind: NewRequest, Generation: p.generation, Bytes: Refused})
+		c.enqueue(peer, Message{Kind: NewRequest, Generation: p.generation, Bytes: Refused})
 		return
 	}
 	if c.cfg.Handshake == Partial {
@@ -167,9 +167,9 @@ func (c *Core) change(peer int, p *pair, m Message) {
 	case m.Kind == Established && p.step == closing:
 		c.retire(p)
 		p.step = acked
-		c.tell(peer, Message{Kind: Acknowledged, Generation: p.generation})
+		c.enqueue(peer, Message{Kind: Acknowledged, Generation: p.generation})
 	case m.Kind == Acknowledged && p.step == established:
-		c.tell(peer, Message{Kind: Acknowledged, Generation: p.generation})
+		c.enqueue(peer, Message{Kind: Acknowledged, Generation: p.generation})
 		c.over(p)
 	case m.Kind == Acknowledged && p.step == acked:
 		c.over(p)

@@ -89,7 +89,7 @@ func (c *Core) cut(n, threshold int) int {
 	n = min(n+n/spare, threshold)
 	step := max(1<<bits.Len(uint(n-1))/2/steps, 1)
 	bytes := min((n+step-1)/step*step, threshold)
-	if c.has(bytes) || c.stats.Stocks < c.cfg.Stocks {
+	if c.hasLength(bytes) || c.stats.Stocks < c.cfg.Stocks {
 		return bytes
 	}
 	bytes = threshold
@@ -113,7 +113,7 @@ func roundUp(n int) int { return (n + align - 1) &^ (align - 1) }
 // allocate finds memory for count contiguous buffers of n bytes each (first fit).
 func (c *Core) allocate(n, count int) (uint64, bool) {
 	need := count * roundUp(n)
-	if c.stats.Bytes+need > c.cfg.Cap || !c.has(n) && c.stats.Stocks >= c.cfg.Stocks {
+	if c.stats.Bytes+need > c.cfg.Cap || !c.hasLength(n) && c.stats.Stocks >= c.cfg.Stocks {
 		return 0, false
 	}
 	type taken struct{ at, end uint64 }
@@ -137,8 +137,8 @@ func (c *Core) allocate(n, count int) (uint64, bool) {
 	return at, c.cfg.Base+uint64(c.cfg.Cap)-at >= uint64(need)
 }
 
-// has reports whether there are buffers of n bytes.
-func (c *Core) has(n int) bool {
+// hasLength reports whether there are buffers of n bytes.
+func (c *Core) hasLength(n int) bool {
 	for _, p := range c.pairs {
 		if p != nil && slices.ContainsFunc(p.recvBuffers, func(b buffer) bool { return b.bytes == n }) {
 			return true

@@ -115,8 +115,8 @@ type gate struct {
 
 func (n *inStream) gate(number uint16) *gate { return &n.gates[int(number)%len(n.gates)] }
 
-// has counts the gates in a state.
-func (n *inStream) has(state gateState) (count int) {
+// gatesIn counts the gates in a state.
+func (n *inStream) gatesIn(state gateState) (count int) {
 	for i := range n.gates {
 		if n.gates[i].state == state {
 			count++
@@ -156,7 +156,7 @@ func (c *Streams) Next() (StreamAction, bool) {
 
 func (c *Streams) do(a StreamAction) { c.actions = append(c.actions, a) }
 
-func (c *Streams) tell(l Stream, kind Kind, number uint16, address uint64, inOrder bool) {
+func (c *Streams) enqueue(l Stream, kind Kind, number uint16, address uint64, inOrder bool) {
 	c.do(StreamAction{Do: TellStream, Stream: l, InOrder: inOrder, Message: Message{Kind: kind, Count: number, Address: address, Tag: l.Tag, Comm: l.Comm}})
 }
 
@@ -258,7 +258,7 @@ func (c *Streams) Tried(l Stream, ready bool) {
 	default:
 		t.landed, o.tryAt = true, 0
 		c.stats.Put++
-		c.tell(l, Landed, t.number, 0, true)
+		c.enqueue(l, Landed, t.number, 0, true)
 		c.do(StreamAction{Do: SentStream, Stream: l, Number: t.number})
 	}
 	if o.closing {
@@ -270,7 +270,7 @@ func (c *Streams) Tried(l Stream, ready bool) {
 // leaveAlone answers a Close.
 func (c *Streams) leaveAlone(o *outStream) {
 	o.closing, o.held = false, true
-	c.tell(o.Stream, Closed, 0, 0, true)
+	c.enqueue(o.Stream, Closed, 0, 0, true)
 }
 
 // passed handles Passed: a message is finished at its receiver, and the next one for its gate may
@@ -326,7 +326,7 @@ func (c *Streams) Hear(peer int, m Message) {
 			return
 		}
 		o.open = true
-		c.tell(l, StreamOpened, 0, 0, true)
+		c.enqueue(l, StreamOpened, 0, 0, true)
 	case m.Kind == Passed && o != nil:
 		c.passed(o, m.Count, m.Address)
 	case m.Kind == Close && o != nil:
@@ -345,7 +345,7 @@ func (c *Streams) Hear(peer int, m Message) {
 
 func (c *Streams) requested(l Stream, bytes int) {
 	if len(c.in) >= c.cfg.Stocks || bytes <= 0 {
-		c.tell(l, StreamReply, 0, 0, false)
+		c.enqueue(l, StreamReply, 0, 0, false)
 		return
 	}
 	c.in = append(c.in, &inStream{Stream: l, bytes: bytes, gates: make([]gate, c.cfg.Gates)})
@@ -356,13 +356,13 @@ func (c *Streams) requested(l Stream, bytes int) {
 func (c *Streams) Reserved(l Stream, addresses []uint64) {
 	if addresses == nil {
 		c.in = slices.DeleteFunc(c.in, func(n *inStream) bool { return n.Stream == l })
-		c.tell(l, StreamReply, 0, 0, false)
+		c.enqueue(l, StreamReply, 0, 0, false)
 		return
 	}
 	c.stats.Streams = len(c.in)
 	for i, at := range addresses {
 		c.inOf(l).gates[i].address = at
-		c.tell(l, StreamReply, 0, at, false)
+		c.enqueue(l, StreamReply, 0, at, false)
 	}
 }
 
@@ -375,7 +375,7 @@ func (c *Streams) Gates() int { return c.cfg.Gates }
 // message of the stream.
 func (c *Streams) Offerable(l Stream, front, room int) (number uint16, address uint64, ok bool) {
 	n := c.inOf(l)
-	if n == nil || !n.opened || n.revoked || n.reopen || len(n.waiting) > 0 || room < n.bytes || n.has(gateReady) != front {
+	if n == nil || !n.opened || n.revoked || n.reopen || len(n.waiting) > 0 || room < n.bytes || n.gatesIn(gateReady) != front {
 		return 0, 0, false
 	}
 	number = n.next + uint16(front)
@@ -419,7 +419,7 @@ func (c *Streams) Matched(l Stream, number uint16, inside bool) {
 		n.waiting = append(n.waiting, number)
 		c.ready(n)
 	default:
-		c.tell(l, Passed, number, s.address, false)
+		c.enqueue(l, Passed, number, s.address, false)
 	}
 }
 
@@ -458,15 +458,16 @@ func (c *Streams) heard(n *inStream, m Message) {
 			}
 			c.shut(n, s, false)
 		}
-		c.goOn(n)
+		c.reopenIfShut(n)
 	}
 }
 
-// goOn lets the sender resume once the hardware has forgotten all buffers that were taken back.
-func (c *Streams) goOn(n *inStream) {
+// reopenIfShut lets the sender resume once the hardware has forgotten all buffers that were taken
+// back.
+func (c *Streams) reopenIfShut(n *inStream) {
 	if n.reopen && !slices.ContainsFunc(n.gates, func(s gate) bool { return s.state == gateShutting && !s.tell }) {
 		n.reopen = false
-		c.tell(n.Stream, Reopened, 0, 0, false)
+		c.enqueue(n.Stream, Reopened, 0, 0, false)
 	}
 }
 
@@ -481,9 +482,9 @@ func (c *Streams) Shut(l Stream, number uint16, address uint64) {
 	s := n.gate(number)
 	s.state, s.address = gateEmpty, address
 	if s.tell {
-		c.tell(l, Passed, s.number, address, false)
+		c.enqueue(l, Passed, s.number, address, false)
 	}
-	c.goOn(n)
+	c.reopenIfShut(n)
 	c.ready(n)
 }
 
@@ -504,5 +505,5 @@ func (c *Streams) Revoke(l Stream, number uint16) {
 			n.gates[i].state = gateRevoking
 		}
 	}
-	c.tell(l, Close, 0, 0, false)
+	c.enqueue(l, Close, 0, 0, false)
 }

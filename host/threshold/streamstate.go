@@ -55,6 +55,6 @@ func (c *Streams) AppendState(b []byte) []byte {
 func (c *Streams) Idle() bool {
 	return !slices.ContainsFunc(c.out, func(o *outStream) bool { return len(o.unfinished) > 0 || o.held || o.trying }) &&
 		!slices.ContainsFunc(c.in, func(n *inStream) bool {
-			return n.revoked || n.reopen || len(n.waiting) > 0 || n.has(gateEmpty)+n.has(gateReady) < len(n.gates)
+			return n.revoked || n.reopen || len(n.waiting) > 0 || n.gatesIn(gateEmpty)+n.gatesIn(gateReady) < len(n.gates)
 		})
 }

@@ -63,7 +63,7 @@ func (w *World) trouble() trouble {
 func (w *World) do(at int, a rendezvous.Action) error {
 	switch a.Do {
 	case rendezvous.Tell:
-		return w.tell(at, a)
+		return w.sendControl(at, a)
 	case rendezvous.Register:
 		return w.register(at, a)
 	case rendezvous.Get, rendezvous.Put, rendezvous.Fence:
@@ -81,7 +81,7 @@ func (w *World) do(at int, a rendezvous.Action) error {
 	return w.withdraw(at, a)
 }
 
-func (w *World) tell(at int, a rendezvous.Action) error {
+func (w *World) sendControl(at int, a rendezvous.Action) error {
 	w.say("%d>%d %v", at, a.Peer, a.Control)
 	pair := w.pair(at, a.Peer)
 	if a.Control.Kind == rendezvous.RTS || a.Control.Kind == rendezvous.Claim {

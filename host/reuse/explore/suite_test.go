@@ -50,7 +50,7 @@ func (w *world) Apply(e event) error { return e.do(w) }
 func (w *world) CloneFor(event) *world {
 	n := *w
 	n.rec = w.rec.Clone()
-	for _, s := range []*[]int{&n.values, &n.ring, &n.waiting, &n.got, &n.fetches, &n.matched} {
+	for _, s := range []*[]int{&n.values, &n.ring, &n.waiting, &n.matchedBy, &n.fetches, &n.matched} {
 		*s = append([]int(nil), *s...)
 	}
 	for _, s := range []*[]bool{&n.done, &n.whole} {

@@ -58,36 +58,36 @@ type put struct {
 }
 
 type world struct {
-	o       *Options
-	sender  reuse.Sender
-	rec     reuse.Receiver[int]
-	values  []int // contents of each message's buffer: its number until the send has completed, then -1
-	done    []bool
-	sent    int
-	posted  int
-	headers []header
-	puts    []put
-	frees   []uint64 // entries being returned to the sender
-	ring    []int    // contents of each entry; -1: none needed
-	waiting []int    // unmatched receives
-	arrived []header // unmatched messages, in order
-	got     []int    // by receive: the message that it matched, or -1
-	whole   []bool   // by receive: its bytes have arrived
-	fetches []int    // receives whose rendezvous is fetching bytes
-	matched []int    // messages, in the order of matching
+	o         *Options
+	sender    reuse.Sender
+	rec       reuse.Receiver[int]
+	values    []int // contents of each message's buffer: its number until the send has completed, then -1
+	done      []bool
+	sent      int
+	posted    int
+	headers   []header
+	puts      []put
+	frees     []uint64 // entries being returned to the sender
+	ring      []int    // contents of each entry; -1: none needed
+	waiting   []int    // unmatched receives
+	arrived   []header // unmatched messages, in order
+	matchedBy []int    // by receive: the message that it matched, or -1
+	whole     []bool   // by receive: its bytes have arrived
+	fetches   []int    // receives whose rendezvous is fetching bytes
+	matched   []int    // messages, in the order of matching
 }
 
 func newWorld(o *Options) *world {
 	n := len(o.Messages)
-	w := &world{o: o, values: make([]int, n), done: make([]bool, n), ring: make([]int, o.Entries), got: make([]int, len(o.Receives)), whole: make([]bool, len(o.Receives))}
+	w := &world{o: o, values: make([]int, n), done: make([]bool, n), ring: make([]int, o.Entries), matchedBy: make([]int, len(o.Receives)), whole: make([]bool, len(o.Receives))}
 	for i := range w.values {
 		w.values[i] = i
 	}
 	for i := range w.ring {
 		w.ring[i] = -1
 	}
-	for i := range w.got {
-		w.got[i] = -1
+	for i := range w.matchedBy {
+		w.matchedBy[i] = -1
 	}
 	w.sender.Ask()
 	_ = w.sender.Grant(0, o.Entries) // the request is not modelled
@@ -244,7 +244,7 @@ func (w *world) match(r int, h header) error {
 			return violation("receive %d gets message %d before message %d", r, h.message, k)
 		}
 	}
-	w.got[r] = h.message
+	w.matchedBy[r] = h.message
 	w.matched = append(w.matched, h.message)
 	switch h.route {
 	case eager:
@@ -267,7 +267,7 @@ func (w *world) match(r int, h header) error {
 
 // read copies a message out of its entry if a receive has matched it.
 func (w *world) read(i, entry int) error {
-	r := slices.Index(w.got, i)
+	r := slices.Index(w.matchedBy, i)
 	if r < 0 {
 		return nil
 	}
@@ -294,15 +294,15 @@ func (w *world) giveBack(now bool) {
 func (w *world) fetch() error {
 	r := w.fetches[0]
 	w.fetches = w.fetches[1:]
-	i := w.got[r]
+	i := w.matchedBy[r]
 	err := w.deliver(r, w.values[i])
 	w.end(i)
 	return err
 }
 
 func (w *world) deliver(r, value int) error {
-	if value != w.got[r] {
-		return violation("receive %d of message %d has the bytes of %d", r, w.got[r], value)
+	if value != w.matchedBy[r] {
+		return violation("receive %d of message %d has the bytes of %d", r, w.matchedBy[r], value)
 	}
 	w.whole[r] = true
 	return nil

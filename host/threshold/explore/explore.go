@@ -113,7 +113,7 @@ func (w *World) AppendState(b []byte) []byte {
 		number(len(w.lines[pair]))
 		for _, p := range w.lines[pair] {
 			var wire [32]byte
-			p.said.Put(wire[:])
+			p.control.Put(wire[:])
 			b = append(b, wire[:]...)
 			number(p.message)
 			bit(p.ordered)

@@ -54,7 +54,7 @@ func (w *World) tamper(from, to int, m *threshold.Message) bool {
 	case w.o.Plant == "forgotten-ack" && m.Kind == threshold.Acknowledged:
 		return false
 	case w.o.Plant == "return-in-use" && m.Kind == threshold.Recall:
-		w.lines[w.pair(to, from)] = append(w.lines[w.pair(to, from)], packet{message: -1, said: threshold.Message{Kind: threshold.Return, Address: m.Address}})
+		w.lines[w.pair(to, from)] = append(w.lines[w.pair(to, from)], packet{message: -1, control: threshold.Message{Kind: threshold.Return, Address: m.Address}})
 		return false
 	}
 	return true

@@ -300,13 +300,13 @@ func (w *streams) deliver(from, to, k int) error {
 	p := w.lines[pair][k]
 	w.lines[pair] = slices.Delete(w.lines[pair], k, k+1)
 	if p.message < 0 {
-		if !w.tamper(from, to, p.said) {
+		if !w.tamper(from, to, p.control) {
 			return nil
 		}
-		if err := w.cores[to].Allowed(from, p.said); err != nil && w.o.Plant == "" {
+		if err := w.cores[to].Allowed(from, p.control); err != nil && w.o.Plant == "" {
 			return violation("%v", err)
 		}
-		w.cores[to].Hear(from, p.said)
+		w.cores[to].Hear(from, p.control)
 		return w.drain(to)
 	}
 	m, t := w.o.Messages[p.message], &w.messages[p.message]
@@ -330,7 +330,7 @@ func (w *streams) tamper(from, to int, m threshold.Message) bool {
 		return false
 	case w.o.Plant == "hasty-closed" && m.Kind == threshold.Close:
 		back := w.pair(to, from)
-		w.lines[back] = append(w.lines[back], packet{message: -1, said: threshold.Message{Kind: threshold.Closed, Tag: m.Tag}, ordered: true})
+		w.lines[back] = append(w.lines[back], packet{message: -1, control: threshold.Message{Kind: threshold.Closed, Tag: m.Tag}, ordered: true})
 		return false
 	}
 	return true
@@ -402,7 +402,7 @@ func (w *streams) do(at int, a threshold.StreamAction) error {
 		w.say("%d>%d %v", at, l.Peer, a.Message)
 		pair := w.pair(at, l.Peer)
 		ordered := a.InOrder && !(w.o.Plant == "open-overtakes" && a.Message.Kind == threshold.StreamOpened) && !(w.o.Plant == "landed-overtakes" && a.Message.Kind == threshold.Landed)
-		w.lines[pair] = append(w.lines[pair], packet{message: -1, said: a.Message, ordered: ordered})
+		w.lines[pair] = append(w.lines[pair], packet{message: -1, control: a.Message, ordered: ordered})
 	case threshold.ReserveStream:
 		var addresses []uint64
 		for i := range c.Gates() {

@@ -41,7 +41,7 @@ func (w *streams) AppendState(b []byte) []byte {
 		number(len(w.lines[pair]), len(w.tries[pair]))
 		for _, p := range w.lines[pair] {
 			var wire [32]byte
-			p.said.Put(wire[:])
+			p.control.Put(wire[:])
 			b = append(b, wire[:]...)
 			number(p.message, flag(p.ordered))
 		}

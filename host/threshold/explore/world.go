@@ -100,7 +100,7 @@ type progress struct{ sent, came, landed, read bool }
 // A packet is a message of the application or of the core.
 type packet struct {
 	message int // or -1
-	said    threshold.Message
+	control threshold.Message
 	ordered bool
 	waits   bool // sent while the channel was stopped
 }
@@ -192,7 +192,7 @@ func (w *World) deliver(from, to, k int) error {
 	if p.message >= 0 {
 		return w.came(from, to, p.message)
 	}
-	m := p.said
+	m := p.control
 	if !w.tamper(from, to, &m) {
 		return nil
 	}
@@ -285,7 +285,7 @@ func (w *World) drain(at int) error {
 		}
 		w.say("%d>%d %v", at, a.Peer, a.Message)
 		overtakes := w.o.Plant == "est-overtakes" && a.Message.Kind == threshold.Established || w.o.Plant == "reconn-overtakes" && a.Message.Kind == threshold.Reconnect
-		p := packet{message: -1, said: a.Message, ordered: a.InOrder && !overtakes, waits: w.shut[pair] && !a.Outside}
+		p := packet{message: -1, control: a.Message, ordered: a.InOrder && !overtakes, waits: w.shut[pair] && !a.Outside}
 		at := len(w.lines[pair])
 		if a.Outside {
 			if first := slices.IndexFunc(w.lines[pair], func(q packet) bool { return q.waits }); first >= 0 {
