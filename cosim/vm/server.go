@@ -126,7 +126,7 @@ func (s *server) reset() error {
 func (s *server) barRead(r request) (uint64, error) {
 	s.mu.Lock()
 	bar, off, ok := s.space.bar(r.address)
-	on := s.space.has(atCommand, memorySpace)
+	on := s.space.bitSet(atCommand, memorySpace)
 	var ofTable uint64
 	if bar == msixBAR {
 		ofTable = s.table.read(off, r.bytes)
