@@ -50,6 +50,14 @@ func Suite() []Proof {
 			}
 			return Outcome{"equals MPI", gets, "", ""}, nil
 		}},
+		Proof{"codes that 5 sends and 5 receives need at least", "198 codes", func(context.Context) (Outcome, error) {
+			n := Behaviours(5, 5)
+			return Outcome{Got: fmt.Sprintf("%d codes", n), Checked: n}, nil
+		}},
+		Proof{"receives that need more than 64 bits (extrapolated)", "46 receives", func(context.Context) (Outcome, error) {
+			n := ReceivesBeyond(64)
+			return Outcome{Got: fmt.Sprintf("%d receives", n), Checked: n}, nil
+		}},
 		Proof{"execution of a bit per history, 2 sends, 2 receives", proved, executeAll(HistoryExecutions(2, 2))},
 		Proof{"sequence numbers as match bits", refuted, executeAll([]Execution{SequenceNumbers()})})
 }
