@@ -230,3 +230,13 @@ func (r *Rank) ProgressUntil(deadline drivers.Time, stop func() bool) error {
 	}
 	return e.RunEnded(nil)
 }
+
+// QuietUntil is a time before which no message arrives and the library has nothing to do, provided
+// that ProgressUntil has just found nothing. Where that is unknown, it is the present time.
+func (r *Rank) QuietUntil() drivers.Time {
+	p, ok := r.engine.Proc.(interface{ QuietUntil() drivers.Time })
+	if !ok {
+		return r.Now()
+	}
+	return min(p.QuietUntil(), r.engine.NextWake())
+}

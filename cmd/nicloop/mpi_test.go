@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"regexp"
+	"strconv"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -90,7 +91,7 @@ func runMPI(t *testing.T, args ...string) (code int, out string) {
 // memory.
 func TestMPICalls(t *testing.T) {
 	calls := mpiProgram(t, "calls")
-	cases := strings.Fields("alltoall wildcard iprobe test ssend mprobe window nonblocking cancel self large flood clocks truncate")
+	cases := strings.Fields("alltoall wildcard iprobe test late ssend mprobe window nonblocking cancel self large flood clocks truncate")
 	worlds := []string{
 		"-n 4 --device ideal: --procs-per-node 2 --rendezvous rput --flow static --heap 1MiB",
 		"-n 4 --device ideal:",
@@ -133,6 +134,48 @@ func TestMPIRepeats(t *testing.T) {
 		require.Equal(t, first, now, "run %d", i)
 		require.Regexp(t, traceLine, now)
 	}
+}
+
+// Polls that the provider answers without the world change nothing: with measured computing, of
+// which almost nothing is charged, every poll reaches the world.
+func TestMPILocalPolls(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	for _, flags := range []string{"-n 3 --device ideal:", "-n 4 --device model: --procs-per-node 2 --local"} {
+		var outcome [2]string
+		var polls [2]int
+		for i, compute := range []string{"0", "measured×1e-9"} {
+			args := append(strings.Fields(flags), "--json", "--compute", compute, "--", calls, "late", "late", "test")
+			code, out := runMPI(t, args...)
+			require.Zero(t, code)
+			found := regexp.MustCompile(`"(simulated_ps|trace_sha256)": .*|late: [0-9].*`).FindAllString(out, -1)
+			require.Len(t, found, 4)
+			outcome[i] = strings.Join(found, "\n")
+			_, err := fmt.Sscanf(regexp.MustCompile(`"local_polls": [0-9]+`).FindString(out), `"local_polls": %d`, &polls[i])
+			require.NoError(t, err)
+		}
+		require.Greater(t, polls[0], 5000, flags)
+		require.Zero(t, polls[1], flags)
+		require.Equal(t, outcome[1], outcome[0], flags)
+	}
+}
+
+// BenchmarkMPITest reports the real time of a poll that finds nothing.
+func BenchmarkMPITest(b *testing.B) {
+	dir, err := mpiPrograms()
+	if err != nil {
+		b.Skip(err)
+	}
+	args := []string{"mpi", "-n", "2", "--device", "ideal:", "--", filepath.Join(dir, "rate"), "50000"}
+	var us float64
+	for b.Loop() {
+		var out, errOut bytes.Buffer
+		require.Zero(b, run(b.Context(), args, strings.NewReader(""), &out, &errOut), errOut.String())
+		found := regexp.MustCompile(`([0-9.]+) us of real time per call`).FindStringSubmatch(out.String())
+		require.Len(b, found, 2, out.String())
+		us, err = strconv.ParseFloat(found[1], 64)
+		require.NoError(b, err)
+	}
+	b.ReportMetric(us*1000, "ns/call")
 }
 
 // What a program prints of its latency is that of nicloop run pingpong and a constant: a header

@@ -114,6 +114,24 @@ func (p *Proc) pass() bool {
 	return false
 }
 
+// QuietUntil is a time before which nothing happens that this process does not do itself: no other
+// process runs, and the hardware has no event. Until then, the process may advance its time without
+// Sync and has missed nothing. Where that is unknown, it is the present time.
+func (p *Proc) QuietUntil() drivers.Time {
+	l := p.l
+	if p.aborted || l.with != nil || l.next == nil || p.behind() {
+		return p.now
+	}
+	at := drivers.Never
+	if c := l.next(); c < drivers.Forever {
+		at = drivers.Time(c-1) * p.k.period // a later time is rounded up to the cycle of the event
+	}
+	if l.skipVoid(); l.ready.len() > 0 {
+		at = min(at, l.ready.first().at)
+	}
+	return max(at, p.now)
+}
+
 // WaitArrival parks the process until the watched memory is written, another process wakes it, or
 // until is reached. The process must be synchronised (Sync) and have found nothing since, otherwise
 // it may miss an arrival.

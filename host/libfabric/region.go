@@ -10,7 +10,7 @@ import (
 // The layout of the memory that a rank shares with this process: provider/ring.h.
 const (
 	magic   = 0x4946494e
-	version = 4
+	version = 5
 	slots   = 256
 	inlined = 2048
 )
@@ -105,8 +105,9 @@ type completion struct {
 type region struct {
 	magic, version, rank, size uint32
 	nowPS                      uint64
+	quietPS, pollPS            uint64
 	ended                      uint32
-	_                          [9]uint32
+	_                          [5]uint32
 	requestHead                uint32
 	answered                   uint32
 	rankSleeps                 uint32
@@ -123,7 +124,9 @@ type region struct {
 	call                       [48]byte
 	aborted, abortCode         uint32
 	result                     int32
-	_                          [4096 - 5*64 - 76]byte
+	_                          uint32
+	localPolls                 uint64
+	_                          [4096 - 5*64 - 88]byte
 	requests                   [slots]request
 	completions                [slots]completion
 	sent, received             [slots][inlined]byte

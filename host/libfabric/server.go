@@ -82,6 +82,7 @@ func Listen(c Config) (s *Server, err error) {
 		if err != nil {
 			return nil, err
 		}
+		l.region.pollPS = uint64(c.PollCost)
 		s.links = append(s.links, l)
 	}
 	go s.accept()

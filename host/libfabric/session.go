@@ -57,6 +57,7 @@ type session struct {
 	state   *rankState
 	replay  computeCursor // of Config.Replay
 	spin    spinner
+	quiet   drivers.Time // nothing arrives before; 0: unknown
 
 	oneSided oneSidedState
 	failed   error // of a callback; the next collect returns it
@@ -127,6 +128,7 @@ func (x *session) step() (done bool, err error) {
 		return false, err
 	}
 	x.r.Compute(drivers.Time(r.spent) + drivers.Time(float64(computed)*1000*x.s.Compute))
+	x.quiet = 0
 	if err := x.do(r); err != nil {
 		return false, err
 	}
@@ -134,6 +136,7 @@ func (x *session) step() (done bool, err error) {
 	if op >= opPeek {
 		x.writeReports()
 		atomic.StoreUint64(&x.region.nowPS, uint64(x.r.Now()))
+		x.region.quietPS = uint64(x.quiet)
 	}
 	x.region.answer()
 	return op == opFinalize, nil
@@ -413,6 +416,7 @@ func (x *session) peek(r *request) error {
 		x.reports = append(x.reports, report{completion: c})
 		return nil
 	}
+	x.quiet = 0
 	if r.flags&(flagClaim|flagDiscard) != 0 {
 		m := x.q.Claim(&op.TaggedOp)
 		if r.flags&flagDiscard == 0 {
@@ -440,8 +444,13 @@ func (x *session) poll(noWait bool, limit drivers.Time) error {
 		return failed != nil || len(x.reports) > 0
 	}
 	if noWait {
-		return errors.Join(x.r.ProgressUntil(x.r.Now(), stop), failed)
+		err := errors.Join(x.r.ProgressUntil(x.r.Now(), stop), failed)
+		if err == nil && len(x.reports) == 0 {
+			x.quiet = x.quietUntil()
+		}
+		return err
 	}
+	x.quiet = 0
 	seen := x.r.UnexpectedCount()
 	until := x.r.Now() + x.state.patience()
 	if limit > 0 {
@@ -463,6 +472,20 @@ func (x *session) poll(noWait bool, limit drivers.Time) error {
 	return x.s.world.checkHang(x)
 }
 
+// longestQuiet limits how long a program polls without the world, so that it notices the end of the
+// world and the limit of simulated time.
+const longestQuiet = 100 * drivers.Microsecond
+
+// quietUntil is the time until which polls of the program find nothing: the provider answers them
+// itself, as a call of the world takes several microseconds of real time. With measured computing,
+// the world must see every poll.
+func (x *session) quietUntil() drivers.Time {
+	if x.s.Compute > 0 {
+		return 0
+	}
+	return min(x.r.QuietUntil(), x.r.Now()+longestQuiet)
+}
+
 // finalize ends the sends of the program.
 func (x *session) finalize() error {
 	var failed error
@@ -471,5 +494,6 @@ func (x *session) finalize() error {
 		return failed != nil || x.sending+x.oneSided.inProgress == 0
 	})
 	x.state.mpi = drivers.Time(x.region.mpiPS)
+	x.state.localPolls = x.region.localPolls
 	return errors.Join(err, failed, x.stopService())
 }

@@ -25,14 +25,15 @@ type worldState struct {
 
 // A rankState is what the report and the search for hangs need of a rank.
 type rankState struct {
-	calls    uint64
-	vain     int    // waits in a row that have ended without anything
-	waitsIn  string // the MPI function of the last of them
-	detached bool
-	finished bool
-	end, mpi drivers.Time
-	paths    [pathCount]PathReport
-	session  *session
+	calls      uint64 // that reached the world
+	localPolls uint64 // that the provider answered
+	vain       int    // waits in a row that have ended without anything
+	waitsIn    string // the MPI function of the last of them
+	detached   bool
+	finished   bool
+	end, mpi   drivers.Time
+	paths      [pathCount]PathReport
+	session    *session
 }
 
 const (
@@ -157,7 +158,10 @@ type Report struct {
 	Slowest   int                   `json:"slowest_rank"`
 	Paths     map[string]PathReport `json:"paths"`
 	Ranks     []RankReport          `json:"ranks"`
-	Calls     uint64                `json:"provider_calls"`
+	// Calls counts calls of the provider, and LocalPolls those of them that the provider answered
+	// without the world, because nothing could have arrived.
+	Calls      uint64 `json:"provider_calls"`
+	LocalPolls uint64 `json:"local_polls"`
 	// Trace is a hash of the time, ranks, tag and length of every message, TraceBytes also of its
 	// bytes. One-sided messages of Open MPI contain addresses, which may differ.
 	Trace      string `json:"trace_sha256"`
@@ -190,7 +194,8 @@ func (s *Server) Report() *Report {
 		if st.end > rep.Simulated {
 			rep.Simulated, rep.Slowest = st.end, id
 		}
-		rep.Calls += st.calls
+		rep.Calls += st.calls + st.localPolls
+		rep.LocalPolls += st.localPolls
 		rep.Ranks = append(rep.Ranks, RankReport{End: st.end, MPI: st.mpi})
 		for i, p := range st.paths {
 			sum := rep.Paths[names[i]]

@@ -18,7 +18,13 @@ ssize_t nl_start(struct nl_ep *ep, struct nl_request *r, const void *bytes)
 	if (ep->tx != NULL)
 		ep->tx->has_read = false;
 	r->endpoint = ep->index;
-	int err = nl_finalized ? -FI_EOPBADSTATE : r->op >= NL_PEEK ? nl_call(r) : nl_post(r, bytes);
+	int err;
+	if (nl_finalized)
+		err = -FI_EOPBADSTATE;
+	else if (r->op == NL_PEEK)
+		err = nl_peek(ep, r);
+	else
+		err = r->op > NL_PEEK ? nl_call(r) : nl_post(r, bytes);
 	pthread_mutex_unlock(&nl_mutex);
 	return err;
 }

@@ -60,6 +60,8 @@ uint64_t nl_take_compute(void)
 	return spent;
 }
 
+void nl_spend(uint64_t ps) { skew_ps += ps; }
+
 uint64_t nl_take_skew(void)
 {
 	uint64_t t = skew_ps;

@@ -68,7 +68,8 @@ extern struct fi_ops_atomic nl_atomic_ops;
 
 ssize_t nl_start(struct nl_ep *ep, struct nl_request *r, const void *bytes); /* of an operation of the endpoint */
 void nl_drain(void); /* moves completions from the ring into their queues */
-int nl_poll(void);   /* one look at the network, which may wait; 0 or a negative error number */
+int nl_peek(struct nl_ep *ep, struct nl_request *r);
+int nl_poll(void); /* one look at the network, which may wait; 0 or a negative error number */
 
 struct fi_atomic_attr;
 int nl_query_atomic(struct fid_domain *domain, enum fi_datatype type, enum fi_op op, struct fi_atomic_attr *attr,

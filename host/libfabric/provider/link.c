@@ -239,6 +239,19 @@ int nl_call(struct nl_request *r)
 	return 0;
 }
 
+/* nl_poll_alone spends the time of a poll that finds nothing, without the world: the last answer said
+ * that nothing reaches the rank before quiet_ps, and the rank has started no operation since. */
+bool nl_poll_alone(void)
+{
+	struct nl_region *r = nl_region;
+	if (nl_unpriced || r->poll_ps == 0 || nl_now_ps() + r->poll_ps >= r->quiet_ps)
+		return false;
+	leave_ended_world();
+	nl_spend(r->poll_ps);
+	r->local_polls++;
+	return true;
+}
+
 /* nl_finalize leaves the world: from now on the rank has no time. */
 void nl_finalize(void)
 {

@@ -22,11 +22,13 @@ int nl_my_rank(void);
 void nl_log_once(const char *call);
 int nl_post(struct nl_request *r, const void *bytes); /* 0, or -FI_EOTHER: the world has ended */
 int nl_call(struct nl_request *r);                    /* nl_post, and waits for the answer */
+bool nl_poll_alone(void);                             /* false: the world must be asked */
 void nl_finalize(void);
 void nl_rest(void); /* a moment of real time */
 
 /* interpose.c: virtual time. */
 extern int nl_polling; /* depth of MPI calls that must not wait */
+void nl_spend(uint64_t ps);
 uint64_t nl_take_skew(void);
 uint64_t nl_take_compute(void);
 void nl_answered(void);

@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define NL_MAGIC 0x4946494eu
-#define NL_VERSION 4u
+#define NL_VERSION 5u
 #define NL_SLOTS 256u   /* requests, and completions, that can be pending */
 #define NL_INLINE 2048u /* bytes of a message that travel in a slot */
 
@@ -82,8 +82,10 @@ struct nl_completion {
 struct nl_region {
 	uint32_t magic, version, rank, size;
 	uint64_t now_ps; /* the rank's virtual time after the last answer */
-	uint32_t ended;  /* the world has ended: every call fails */
-	uint32_t pad0[9];
+	uint64_t quiet_ps; /* nothing reaches the rank before this virtual time; 0: unknown */
+	uint64_t poll_ps;  /* cost of a read of an empty completion queue */
+	uint32_t ended;    /* the world has ended: every call fails */
+	uint32_t pad0[5];
 	uint32_t request_head; /* requests that were posted */
 	uint32_t answered;     /* requests with an answer; futex of the rank */
 	uint32_t rank_sleeps;
@@ -101,7 +103,9 @@ struct nl_region {
 	char call[48];   /* the MPI function that the rank is in */
 	uint32_t aborted, abort_code; /* of MPI_Abort */
 	int32_t result;               /* of a registration: 0, or a negative error number */
-	uint8_t pad5[4096 - 5 * 64 - 76];
+	uint32_t pad5;
+	uint64_t local_polls; /* polls and peeks that the provider has answered itself */
+	uint8_t pad6[4096 - 5 * 64 - 88];
 	struct nl_request requests[NL_SLOTS];
 	struct nl_completion completions[NL_SLOTS];
 	uint8_t sent[NL_SLOTS][NL_INLINE];

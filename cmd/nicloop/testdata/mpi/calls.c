@@ -85,6 +85,29 @@ static void test(void)
 	printf("test: %d looks\n", looks);
 }
 
+/* Polls of a quiet network: the provider answers most of them without the world. */
+static void late(void)
+{
+	int flag = 0, tests = 0, probes = 0, v = 0;
+	MPI_Request q;
+	if (rank == 1) {
+		for (int i = 0; i < 2; i++) {
+			usleep(150);
+			MPI_Send(&rank, 1, MPI_INT, 0, 5 + i, MPI_COMM_WORLD);
+		}
+	}
+	if (rank != 0)
+		return;
+	MPI_Irecv(&v, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &q);
+	for (; !flag; tests++)
+		MPI_Test(&q, &flag, MPI_STATUS_IGNORE);
+	for (flag = 0; !flag; probes++)
+		MPI_Iprobe(MPI_ANY_SOURCE, 6, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+	MPI_Recv(&v, 1, MPI_INT, 1, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+	CHECK(v == 1);
+	printf("late: %d tests and %d probes at %.3f us\n", tests, probes, MPI_Wtime() * 1e6);
+}
+
 /* A synchronous send lasts until its receive, a millisecond of simulated time later. */
 static void ssend(void)
 {
@@ -258,7 +281,7 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-    {"alltoall", alltoall}, {"wildcard", wildcard}, {"iprobe", iprobe}, {"test", test}, {"ssend", ssend},
+    {"alltoall", alltoall}, {"wildcard", wildcard}, {"iprobe", iprobe}, {"test", test}, {"late", late}, {"ssend", ssend},
     {"mprobe", mprobe}, {"window", window}, {"nonblocking", nonblocking}, {"cancel", cancel}, {"self", self},
     {"large", large}, {"flood", flood}, {"clocks", clocks}, {"truncate", truncate_message}, {"hang", hang},
     {"die", die}, {"spin", spin}, {"abort", abort_world},
