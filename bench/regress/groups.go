@@ -18,11 +18,14 @@ var numbers = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
 func (o *Outcome) Signature() string {
 	var v *bench.Verdict
 	var asserted *drivers.AssertionError
+	var slow *SlowError
 	switch {
 	case !o.Status.Bad() || o.Err == nil:
 		return ""
 	case errors.As(o.Err, &asserted):
 		return "assertion: " + asserted.Source + ": " + numbers.ReplaceAllString(asserted.Text, "N")
+	case errors.As(o.Err, &slow) && o.Parted == nil:
+		return "slower than its " + slow.Source
 	case o.Parted != nil:
 		return "first divergence: " + o.Parted.Signature()
 	case errors.As(o.Err, &v):

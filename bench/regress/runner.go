@@ -48,6 +48,11 @@ type Options struct {
 	// Shrink is how long a smaller workload is looked for that fails like the first failure of each
 	// signature; 0: not at all.
 	Shrink time.Duration
+	// Slow returns a SlowError for a test that passed but took too many cycles, which fails it; nil:
+	// nothing is too slow.
+	Slow func(*Outcome) error
+	// Flags are added to the command that reproduces an outcome.
+	Flags string
 	// WavesNodes are shown in the waveforms of a repeat; empty: all. A test of fewer nodes shows those
 	// it has.
 	WavesNodes []int
@@ -135,6 +140,7 @@ type runner struct {
 
 	mu     sync.Mutex
 	shrunk map[string]bool // signatures
+	slow   int             // tests that took too many cycles
 	list   []*Outcome
 	next   int // of list, not begun
 	seed   int64
@@ -213,10 +219,11 @@ func (r *runner) add(t Test, seed int64) {
 
 // besides are the flags without which a test would pass that is not the same on two devices.
 func (r *runner) besides() (flags string) {
+	flags = r.o.Flags
 	if !r.o.Lockstep {
-		return ""
+		return flags
 	}
-	flags = " --lockstep"
+	flags += " --lockstep"
 	if r.o.Against != "" {
 		flags += " --against " + Quoted(r.o.Against)
 	}

@@ -67,6 +67,9 @@ func (t *Table) Close(list []Outcome) {
 			fmt.Fprintf(t.w, ", "+more.text, n[more.status])
 		}
 	}
+	if slow := slowCount(list); slow > 0 {
+		fmt.Fprintf(t.w, ", of the failed %d only took too many cycles", slow)
+	}
 	fmt.Fprintln(t.w)
 }
 

@@ -25,6 +25,8 @@ type Test struct {
 	Tags []string
 	Doc  string
 	Run  func(t *T) error
+	// Tolerance is by how many per cent the test may exceed its baseline of cycles.
+	Tolerance float64
 }
 
 // T is what a test has to work with.

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/nicloop/nicloop/drivers/registry"
 	bolt "go.etcd.io/bbolt"
 )
 
@@ -92,6 +93,52 @@ func (s *Store) Green(test, device string, seed int64) (g Green, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
 		if text := tx.Bucket(greenBucket).Get(subject(test, device, seed)); text != nil {
 			return decode(text, &g)
+		}
+		return nil
+	})
+	return g, err
+}
+
+// Reference returns the pass with which the cycles of a test are compared. For hardware that is
+// being edited (rtl:?src=DIR) that is the newest pass on a device of the same kind without src=, at
+// the given commit; else the last pass on the device itself, or on one of its kind. The zero value:
+// there is none.
+func (s *Store) Reference(test, device string, seed int64, commit string) (g Green, err error) {
+	err = s.view(func(tx *bolt.Tx) error {
+		g, err = reference(tx, test, device, seed, commit)
+		return err
+	})
+	return g, err
+}
+
+func reference(tx *bolt.Tx, test, device string, seed int64, commit string) (g Green, err error) {
+	kind := registry.Kind(device)
+	if kind != device && commit != "" {
+		if g, err = passAt(tx, test, kind, seed, commit); err != nil || g.Run > 0 {
+			return g, err
+		}
+	}
+	for _, d := range []string{device, kind} {
+		text := tx.Bucket(greenBucket).Get(subject(test, d, seed))
+		if text == nil {
+			continue
+		}
+		if err := decode(text, &g); err != nil || g.Run > 0 {
+			return g, err
+		}
+	}
+	return g, nil
+}
+
+// passAt returns the newest pass of a test on a device at a commit.
+func passAt(tx *bolt.Tx, test, device string, seed int64, commit string) (g Green, err error) {
+	err = prefixed(tx.Bucket(historyBucket), subject(test, device, seed), func(_, text []byte) error {
+		var p Point
+		if err := decode(text, &p); err != nil || p.Status != passed {
+			return err
+		}
+		if run, err := getRun(tx, p.Run); err == nil && run.Commit == commit && !run.Modified {
+			g = Green{Run: p.Run, Commit: commit, Cycles: p.Cycles}
 		}
 		return nil
 	})

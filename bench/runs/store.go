@@ -332,10 +332,10 @@ func (s *Store) Add(id uint64, list []Record) (slower []Record, err error) {
 func add(tx *bolt.Tx, run *Run, r *Record) error {
 	key := subject(r.Test, r.Device, r.Seed)
 	if r.Status == passed {
-		greens, green := tx.Bucket(greenBucket), Green{}
-		if text := greens.Get(key); text != nil && decode(text, &green) == nil && green.Cycles < r.Cycles {
-			was := green
-			r.Slower = &was
+		greens := tx.Bucket(greenBucket)
+		green, err := reference(tx, r.Test, r.Device, r.Seed, run.Commit)
+		if err == nil && green.Run > 0 && green.Cycles < r.Cycles {
+			r.Slower = &green
 		}
 		if err := put(greens, key, Green{Run: run.ID, Commit: run.Commit, Cycles: r.Cycles}); err != nil {
 			return err

@@ -29,7 +29,7 @@ func (f *runFlags) checkAgainst() error {
 		return misused("--against runs one workload on two devices: remove --overhead, --plot, --record and --checkpoint")
 	}
 	_, err := parseMode(f.same)
-	return errors.Join(err, registry.Check(f.against))
+	return errors.Join(err, registry.Validate(f.against))
 }
 
 // beside runs the workload on two devices in lockstep and returns the result of the first.

@@ -58,7 +58,7 @@ func (f *bisectFlags) run(cmd *cobra.Command, test string) error {
 	if err := notNegative(cmd, "timeout"); err != nil {
 		return err
 	}
-	if err := registry.Check(f.o.Device); err != nil {
+	if err := registry.Validate(f.o.Device); err != nil {
 		return err
 	}
 	if f.o.Good == "" {

@@ -26,8 +26,9 @@ func (f *nightFlags) elsewhere(cmd *cobra.Command, o *regress.Options) error {
 	}
 	o.Elsewhere = func(ctx context.Context, list []regress.Outcome, done func(int, regress.Ending) error) error {
 		tasks := make([]batch.Task, len(list))
+		baseline := f.speed.forTasks()
 		for i := range list {
-			tasks[i] = taskOf(&list[i], o)
+			tasks[i] = taskOf(&list[i], o, baseline)
 		}
 		return f.executor.perform(ctx, o.Dir, tasks, o.Jobs, o.Building, func(i int, r batch.Record) error {
 			e, err := endingOf(&r)
@@ -43,13 +44,16 @@ func (f *nightFlags) elsewhere(cmd *cobra.Command, o *regress.Options) error {
 // slurmJobs is the default number of concurrent tasks on a cluster.
 const slurmJobs = 64
 
-func taskOf(out *regress.Outcome, o *regress.Options) batch.Task {
+func taskOf(out *regress.Outcome, o *regress.Options, file string) batch.Task {
 	args := []string{
 		"regress", out.Test.Name, "--device=" + out.Device, fmt.Sprintf("--seed=%d", out.Seed), "--timeout=" + o.Timeout.String(),
 		"--output=" + out.Dir, "--db=", "--json",
 	}
 	if o.Retries > 0 {
 		args = append(args, fmt.Sprintf("--retry-failed=%d", o.Retries))
+	}
+	if file != "" {
+		args = append(args, "--baseline="+file)
 	}
 	if o.NoWaves {
 		args = append(args, "--no-waves")

@@ -35,7 +35,7 @@ func (f *lockstepFlags) set(cmd *cobra.Command, o *regress.Options) error {
 	if o.Same, err = parseMode(f.same); err != nil || f.against == "" {
 		return err
 	}
-	return registry.Check(f.against)
+	return registry.Validate(f.against)
 }
 
 // Values of --same.

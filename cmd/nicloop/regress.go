@@ -69,6 +69,7 @@ written to a new folder with results.xml (JUnit), report.html and one folder per
 	fs.StringVarP(&o.Dir, "output", "o", "", "folder for logs and results (default: a new one in nicloop-out)")
 	f.add(fs)
 	f.lockstep.add(fs)
+	f.speed.add(fs)
 	fs.BoolVar(&f.coverage, "coverage", false, "measure coverage of RTL lines, toggles and functional points; report holes by block, write coverage.html")
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
 	completing(cmd, 0, testChoices(suite.List))
@@ -91,6 +92,9 @@ written to a new folder with results.xml (JUnit), report.html and one folder per
 		}
 		f.patterns = patterns
 		if err := f.lockstep.set(cmd, &o); err != nil {
+			return err
+		}
+		if err := f.speed.set(cmd, &o, f.db); err != nil {
 			return err
 		}
 		return runTests(cmd, "regress", tests, o, junit, f)
@@ -122,7 +126,7 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 	if o.Jobs < 1 || o.Seeds < 1 {
 		return misused("-j %d --seeds %d: expected at least 1 of each", o.Jobs, o.Seeds)
 	}
-	if err := errors.Join(checkSeeds(o.Seed, o.Seeds), positive("timeout", o.Timeout), notNegative(cmd, "shrink"), registry.Check(o.Device)); err != nil {
+	if err := errors.Join(checkSeeds(o.Seed, o.Seeds), positive("timeout", o.Timeout), notNegative(cmd, "shrink"), registry.Validate(o.Device)); err != nil {
 		return err
 	}
 	if o.NoWaves && len(o.WavesNodes) > 0 {
@@ -162,6 +166,7 @@ func runTests(cmd *cobra.Command, verb string, tests []regress.Test, o regress.O
 		err = errors.Join(err, broken)
 	}
 	err = errors.Join(err, shown.close(f.people(cmd), outcomes, err))
+	err = errors.Join(err, f.speed.finish(f.people(cmd), outcomes, cmd.Flags().Changed("accept")))
 	if covered != nil {
 		printCoverage(f.people(cmd), covered, shown.memory.run.Coverage.Page)
 	}
@@ -253,6 +258,7 @@ type nightFlags struct {
 	retries    int
 	lockstep   lockstepFlags
 	coverage   bool
+	speed      speedFlags // of regress alone
 }
 
 func (f *nightFlags) add(fs *pflag.FlagSet) {

@@ -20,8 +20,17 @@ const (
 
 func init() {
 	registry.Register(registry.Backend{
-		Scheme: "ideal", Doc: "the NIC in Go without a network, for tests of the layers above", Keys: keys, Open: open,
+		Scheme: "ideal", Doc: "the NIC in Go without a network, for tests of the layers above", Keys: keys, Open: open, Validate: validate,
 	})
+}
+
+// validate opens a small machine, which costs nothing.
+func validate(path string, keys map[string]string) error {
+	sys, err := open(context.Background(), path, keys, drivers.Options{})
+	if err != nil {
+		return err
+	}
+	return sys.Close()
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {

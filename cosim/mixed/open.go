@@ -22,7 +22,7 @@ import (
 func init() {
 	registry.Register(registry.Backend{
 		Scheme: "mixed", Doc: "some nodes the Verilated RTL, the others the model, in one mesh to the very cycle",
-		Keys: slices.Concat(ownKeys, bothKeys, rtlKeys, refused), Open: open, Prepare: prepare,
+		Keys: slices.Concat(ownKeys, bothKeys, rtlKeys, refused), Open: open, Prepare: prepare, Validate: validate,
 		CanRepeat: func(map[string]string) bool { return true },
 	})
 }
@@ -57,6 +57,17 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	info.Backend, info.URI = "mixed", r.uri()
 	s.connect(session, m, f, info)
 	return s, nil
+}
+
+// validate parses a URI for as many nodes as it names, or for the largest mesh: with fewer, nodes
+// that it lists as RTL may not exist.
+func validate(path string, keys map[string]string) error {
+	opt := drivers.Options{}
+	if keys["dims"] == "" && keys["nodes"] == "" {
+		opt.Nodes = machine.MaxNodes
+	}
+	_, err := parse(path, keys, &opt)
+	return err
 }
 
 // prepare builds the simulator that open would start.

@@ -22,7 +22,23 @@ const longestRun = 2 + regs.VELOPayload/regs.FlitBytes
 
 func init() {
 	registry.Register(registry.Backend{Scheme: "model", Doc: "the model of NIC and network in Go, cycle by cycle",
-		Keys: slices.Concat(machine.MeshKeys, machine.LatencyKeys, ownKeys, machine.FaultKeys), Open: open})
+		Keys: slices.Concat(machine.MeshKeys, machine.LatencyKeys, ownKeys, machine.FaultKeys), Open: open, Validate: validate})
+}
+
+// validate parses the keys of a URI for as many nodes as it names, or one.
+func validate(path string, keys map[string]string) error {
+	if path != "" {
+		return fmt.Errorf("%w: model:%s: expected no path; settings are keys, as in model:?dims=4x4x4", drivers.ErrConfig, path)
+	}
+	nodes := 0
+	if keys["dims"] == "" && keys["topology"] == "" {
+		nodes = 1
+	}
+	if _, err := freerun.Clock("model", keys, drivers.Options{}); err != nil {
+		return err
+	}
+	_, err := parse(keys, nodes)
+	return err
 }
 
 func open(_ context.Context, path string, keys map[string]string, opt drivers.Options) (drivers.System, error) {

@@ -9,18 +9,18 @@ import (
 
 // SimulatorKeys apply to RTL in a simulator process, including meshes with other nodes.
 var SimulatorKeys = []registry.Key{
-	{Name: "src", Value: "DIR", Doc: "RTL of a working tree, a checkout or its folder rtl, instead of that in the program; description, ports and DPI imports must be the same"},
-	{Name: "plusargs", Value: "%2Ba,%2Bb=1", Doc: "arguments of the simulator, separated by commas; + is %2B in a URI"},
-	{Name: "patience", Value: "30s", Doc: "how long the simulator may be silent"},
-	{Name: "spin", Value: "1ms", Doc: "how long to look for an answer before sleeping; 0s: never"},
+	{Name: "src", Value: "DIR", Doc: "RTL of a working tree, a checkout or its folder rtl, instead of that in the program; description, ports and DPI imports must be the same", SameKind: true},
+	{Name: "plusargs", Value: "%2Ba,%2Bb=1", Doc: "arguments of the simulator, separated by commas; + is %2B in a URI", SameKind: true},
+	{Name: "patience", Value: "30s", Doc: "how long the simulator may be silent", SameKind: true},
+	{Name: "spin", Value: "1ms", Doc: "how long to look for an answer before sleeping; 0s: never", SameKind: true},
 }
 
 var (
 	ownKeys = []registry.Key{
-		{Name: "inside", Value: "1", Doc: "the model in this process: less per crossing"},
+		{Name: "inside", Value: "1", Doc: "the model in this process: less per crossing", SameKind: true},
 		{Name: "clock", Value: "wall", Doc: "time passes by itself; the model is in this process"},
 		{Name: "random_init", Value: "7", Doc: "registers and memories start with random values, by this seed, instead of zeros"},
-		{Name: "coverage", Value: "DIR", Doc: "a node that counts which lines and toggles it has seen, into a new file of that folder"},
+		{Name: "coverage", Value: "DIR", Doc: "a node that counts which lines and toggles it has seen, into a new file of that folder", SameKind: true},
 	}
 	// pcieKeys apply only with bus=pcie.
 	pcieKeys = []registry.Key{

@@ -27,7 +27,7 @@ const (
 func init() {
 	registry.Register(registry.Backend{
 		Scheme: "rtl", Doc: "the Verilated RTL of up to 64 nodes in its own process, or inside",
-		Keys: keys(), Open: open, Prepare: prepare,
+		Keys: keys(), Open: open, Prepare: prepare, Validate: validate,
 		IsLoopback: func(_ string, keys map[string]string) bool {
 			return keys["uart"] != "" && (keys["size"] != "" || keys["netlist"] != "")
 		},
@@ -77,6 +77,24 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 		return freerun.New(s), nil
 	}
 	return s, nil
+}
+
+// validate parses a URI for as many nodes as it names, or one.
+func validate(path string, keys map[string]string) error {
+	on, err := onUART(keys)
+	if err != nil {
+		return err
+	}
+	opt := drivers.Options{}
+	if keys["dims"] == "" {
+		opt.Nodes = 1
+	}
+	if on {
+		_, err = parseBoard(path, keys, opt)
+	} else {
+		_, err = parse(path, keys, opt)
+	}
+	return err
 }
 
 // prepare builds the simulator that open would start.

@@ -27,7 +27,20 @@ func init() {
 		{Name: "dma", Value: "hugepage", Doc: "DMA without an IOMMU, as root: nothing keeps the board from other memory"},
 		{Name: "nics", Value: "2", Doc: "NICs behind the BARs of each function: nodes in the order of addresses, then of NICs"},
 		{Name: "root", Value: "DIR", Doc: "where the file system of devices is, for tests"},
-	}, Open: open, DiscoversNodes: true})
+	}, Open: open, Validate: validate, DiscoversNodes: true})
+}
+
+// validate checks that the boards exist.
+func validate(path string, keys map[string]string) error {
+	if path == "" {
+		return fmt.Errorf("%w: pcie: expected the address of a PCI device, as in pcie:0000:03:00.0", drivers.ErrConfig)
+	}
+	for _, a := range strings.Split(path, ",") {
+		if _, err := wayTo(keys, filepath.Base(a)); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // A System is one or more boards in PCIe slots.

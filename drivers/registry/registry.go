@@ -27,6 +27,9 @@ type Key struct {
 	Name  string `json:"name"`
 	Value string `json:"value"`
 	Doc   string `json:"doc,omitempty"` // empty: the key exists only to be rejected
+	// SameKind: devices that differ only in this key are of one kind. Their simulated cycles are
+	// compared with each other, see Kind.
+	SameKind bool `json:"-"`
 }
 
 // A Backend opens the devices of one URI scheme. Exactly one of Open and Wrapper is set; the other
@@ -44,6 +47,9 @@ type Backend struct {
 	// Prepare does the slow part of the first Open of a kind of machine in advance, such as
 	// building it.
 	Prepare func(ctx context.Context, path string, keys map[string]string, opt drivers.Options) error `json:"-"`
+	// Validate checks everything that is known without opening the device: the values of the keys,
+	// and that the files and ports they name exist.
+	Validate func(path string, keys map[string]string) error `json:"-"`
 	// CanRepeat reports whether Open accepts Options.Checkpoints with these keys; nil: never.
 	CanRepeat func(keys map[string]string) bool `json:"-"`
 	// IsLoopback reports whether a device is a single NIC in loopback: it receives what it sends,
@@ -140,6 +146,21 @@ func Prepare(ctx context.Context, uri string, opt drivers.Options) error {
 func Check(uri string) error {
 	_, _, _, err := resolve(uri)
 	return err
+}
+
+// Validate checks a URI as Check does, and the values of its keys.
+func Validate(uri string) error {
+	if err := Check(uri); err != nil {
+		return err
+	}
+	b, path, keys, err := resolve(innermostURI(uri))
+	if err != nil || b.Validate == nil {
+		return err
+	}
+	if err := b.Validate(path, keys); err != nil {
+		return fmt.Errorf("device %q: %w", uri, err)
+	}
+	return nil
 }
 
 // NeedsPreparation reports whether Prepare does anything for a URI.

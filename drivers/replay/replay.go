@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"os"
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/limits"
@@ -15,7 +16,18 @@ import (
 )
 
 func init() {
-	registry.Register(registry.Backend{Scheme: "replay", Doc: "a recorded transaction log: replay:FILE", Open: open})
+	registry.Register(registry.Backend{Scheme: "replay", Doc: "a recorded transaction log: replay:FILE", Open: open, Validate: validate})
+}
+
+// validate checks that the log exists.
+func validate(path string, _ map[string]string) error {
+	if path == "" {
+		return fmt.Errorf("%w: replay: expected replay:FILE", drivers.ErrConfig)
+	}
+	if _, err := os.Stat(path); err != nil {
+		return fmt.Errorf("%w: replay: %w", drivers.ErrConfig, err)
+	}
+	return nil
 }
 
 // A DivergenceError reports the first call that differs from the log.

@@ -30,7 +30,26 @@ func init() {
 	registry.Register(registry.Backend{Scheme: "uart", Doc: "registers, send windows and a window of memory over serial lines: uart:/dev/ttyUSB0?baud=3000000", Keys: []registry.Key{
 		{Name: "baud", Value: "115200", Doc: "bits per second, 50 to 4000000"},
 		{Name: "memory", Value: "65536", Doc: "bytes of a board's memory that are kept here as well, in whole quadwords"},
-	}, Open: open, DiscoversNodes: true, IsLoopback: func(path string, _ map[string]string) bool { return !strings.Contains(path, ",") }})
+	}, Open: open, Validate: validate, DiscoversNodes: true, IsLoopback: func(path string, _ map[string]string) bool { return !strings.Contains(path, ",") }})
+}
+
+// validate checks the values of the keys and that the ports exist. Opening them would take their
+// locks.
+func validate(path string, keys map[string]string) error {
+	if path == "" {
+		return fmt.Errorf("%w: uart: expected a serial port, as in uart:/dev/ttyUSB0", drivers.ErrConfig)
+	}
+	_, e1 := number(keys, "baud", defaultBaud, 50, 4_000_000)
+	_, e2 := number(keys, "memory", defaultMemory, 0, maxMemory)
+	if err := errors.Join(e1, e2); err != nil {
+		return err
+	}
+	for _, name := range strings.Split(path, ",") {
+		if _, err := os.Stat(name); err != nil {
+			return fmt.Errorf("%w: %w; serial ports: ls /dev/ttyUSB* /dev/ttyACM* /dev/ttyS*", drivers.ErrEnvironment, err)
+		}
+	}
+	return nil
 }
 
 // A System is the NICs behind one or more serial lines.
