@@ -71,6 +71,16 @@ func (b *Baseline) Find(kind, test string) (Entry, bool) {
 	return e, ok
 }
 
+// Has reports whether there are entries for a kind of device.
+func (b *Baseline) Has(kind string) bool {
+	for k := range b.entries {
+		if k.kind == kind {
+			return true
+		}
+	}
+	return false
+}
+
 // Set adds or replaces an entry and reports whether its number of cycles has changed. The reason is
 // part of a line, so it becomes one line itself.
 func (b *Baseline) Set(e Entry) bool {

@@ -21,6 +21,8 @@ type junitSuite struct {
 	Time     string      `xml:"time,attr"`
 	Props    []junitProp `xml:"properties>property"`
 	Cases    []junitCase `xml:"testcase"`
+
+	undecided int // tests that were interrupted or never began
 }
 
 type junitCase struct {
@@ -104,6 +106,9 @@ func (j *JUnit) write() error {
 	begin := time.Now()
 	j.suite.Time = seconds(j.total)
 	j.suite.Props = []junitProp{{"build_s", seconds(j.building)}}
+	if j.suite.undecided > 0 {
+		j.suite.Props = append(j.suite.Props, junitProp{"without_verdict", strconv.Itoa(j.suite.undecided)})
+	}
 	out, err := xml.MarshalIndent(&j.suite, "", "  ")
 	if err != nil {
 		return err
@@ -127,6 +132,10 @@ func (s *junitSuite) add(o *Outcome) {
 		if p.Value != "" {
 			c.Props = append(c.Props, p)
 		}
+	}
+	if o.Status.Undecided() { // JUnit has no word for a test without a verdict
+		s.undecided++
+		return
 	}
 	s.Tests++
 	switch {

@@ -3,6 +3,7 @@ package regress
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"math/rand"
 	"slices"
@@ -41,6 +42,19 @@ func (t *T) plan(nodes int) error {
 		*t.planned = append(*t.planned, m)
 	}
 	return errPlanned
+}
+
+// Machines returns the device and the number of nodes that each test opens first; "" if it fails
+// before.
+func Machines(tests []Test, device string) []string {
+	r := &runner{o: Options{Device: device}}
+	list := make([]string, len(tests))
+	for i, t := range tests {
+		if plan := r.planOf(t, device); len(plan) > 0 {
+			list[i] = fmt.Sprintf("%s, %d nodes", plan[0].device, plan[0].nodes)
+		}
+	}
+	return list
 }
 
 // Prebuild builds what tests open first, and says how many kinds of machine that are.

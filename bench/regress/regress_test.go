@@ -90,7 +90,7 @@ func TestFailFastStops(t *testing.T) {
 	o.Jobs, o.FailFast = 1, true
 	out, err := Run(context.Background(), sample(), o)
 	require.NoError(t, err)
-	require.Equal(t, map[Status]int{Passed: 1, Failed: 1, Skipped: 3}, Count(out))
+	require.Equal(t, map[Status]int{Passed: 1, Failed: 1, NotRun: 3}, Count(out))
 }
 
 func TestRepeatTakesNewSeeds(t *testing.T) {

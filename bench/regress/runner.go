@@ -79,10 +79,14 @@ const (
 	Passed  Status = "PASS"
 	Failed  Status = "FAIL"
 	Hung    Status = "HANG"
-	Flaky   Status = "FLAKY" // failed, and did not when it was run again with the same seed
-	Skipped Status = "SKIP"  // not run: fail-fast, or the device cannot do it
-	Stopped Status = "STOP"  // begun, and interrupted
+	Flaky   Status = "FLAKY"  // failed, and did not when it was run again with the same seed
+	Skipped Status = "SKIP"   // the device cannot do it
+	Stopped Status = "STOP"   // interrupted before its verdict
+	NotRun  Status = "NOTRUN" // never begun: interrupted, fail-fast or deadline
 )
+
+// Undecided reports whether a test has no verdict: it was interrupted, or never began.
+func (s Status) Undecided() bool { return s == Stopped || s == NotRun }
 
 // Bad tells whether a status is a fault of the hardware or of its software.
 func (s Status) Bad() bool { return s == Failed || s == Hung || s == Flaky }
@@ -209,7 +213,7 @@ func (r *runner) add(t Test, seed int64) {
 	if r.o.Shards > 0 && (r.dealt-1)%r.o.Shards != r.o.Shard-1 {
 		return
 	}
-	out := &Outcome{Test: t, Device: r.o.Device, Seed: seed, Status: Skipped, Dir: filepath.Join(r.o.Dir, strings.ReplaceAll(t.Name, "/", "."))}
+	out := &Outcome{Test: t, Device: r.o.Device, Seed: seed, Status: NotRun, Dir: filepath.Join(r.o.Dir, strings.ReplaceAll(t.Name, "/", "."))}
 	if r.o.Seeds > 1 || r.o.Only != nil || !r.o.Deadline.IsZero() {
 		out.Dir = fmt.Sprintf("%s.seed%d", out.Dir, out.Seed)
 	}

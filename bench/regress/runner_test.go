@@ -31,12 +31,22 @@ func TestInterrupted(t *testing.T) {
 		{Name: "x/never", Run: func(*T) error { return errBroken }},
 	}, o)
 	require.ErrorIs(t, err, context.Canceled)
-	require.Equal(t, map[Status]int{Passed: 1, Stopped: 1, Skipped: 1}, Count(out))
+	require.Equal(t, map[Status]int{Passed: 1, Stopped: 1, NotRun: 1}, Count(out))
 	require.ErrorContains(t, out[2].Err, "not run: interrupted")
 	var text strings.Builder
 	NewTable(&text, nil).Close(out)
 	require.Contains(t, text.String(), "x/never: not run: interrupted")
 	require.Contains(t, text.String(), "1 passed, 0 failed, 0 skipped, 1 not run, 1 interrupted")
+	file := filepath.Join(o.Dir, "results.xml")
+	j, err := NewJUnit(file)
+	require.NoError(t, err)
+	require.NoError(t, j.Add(&out[0]))
+	require.NoError(t, j.Add(&out[1]))
+	require.NoError(t, j.Close(out))
+	results, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Contains(t, string(results), `tests="1" failures="0" skipped="0"`)
+	require.Contains(t, string(results), `<property name="without_verdict" value="2">`)
 }
 
 // A signal to the process group ends the simulator before the regression has handled its own: that
@@ -110,7 +120,7 @@ func TestResultsOnAFullDisk(t *testing.T) {
 	o.Done = func(Outcome, int, int) error { return full }
 	out, err := Run(context.Background(), sample(), o)
 	require.ErrorIs(t, err, full)
-	require.Equal(t, Skipped, out[1].Status)
+	require.Equal(t, NotRun, out[1].Status)
 }
 
 // TestEmptyWaves: a wave file with nothing in it is not shown as if it were one.
@@ -201,7 +211,7 @@ func TestDeadline(t *testing.T) {
 	o.Dir, o.Deadline = t.TempDir(), time.Now()
 	out, err = Run(context.Background(), sample(), o)
 	require.NoError(t, err)
-	require.Equal(t, map[Status]int{Skipped: 5}, Count(out))
+	require.Equal(t, map[Status]int{NotRun: 5}, Count(out))
 	require.ErrorContains(t, out[0].Err, "the deadline came before")
 }
 

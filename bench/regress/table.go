@@ -3,6 +3,7 @@ package regress
 import (
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 )
 
@@ -47,17 +48,13 @@ func (t *Table) Close(list []Outcome) {
 		}
 	}
 	t.reasons(list)
-	n, left := Count(list), 0
-	for _, o := range list {
-		if !o.finished {
-			if left++; left == 1 && o.Err != nil {
-				fmt.Fprintf(t.w, "\n%s: %v; so are all that come after it\n", o.Test.Name, o.Err)
-			}
-		}
+	n := Count(list)
+	if first := slices.IndexFunc(list, func(o Outcome) bool { return o.Status == NotRun && o.Err != nil }); first >= 0 {
+		fmt.Fprintf(t.w, "\n%s: %v; the same applies to all after it\n", list[first].Test.Name, list[first].Err)
 	}
-	fmt.Fprintf(t.w, "\n%d passed, %d failed, %d skipped", n[Passed], n[Failed]+n[Hung]+n[Flaky], n[Skipped]-left)
-	if left > 0 {
-		fmt.Fprintf(t.w, ", %d not run", left)
+	fmt.Fprintf(t.w, "\n%d passed, %d failed, %d skipped", n[Passed], n[Failed]+n[Hung]+n[Flaky], n[Skipped])
+	if n[NotRun] > 0 {
+		fmt.Fprintf(t.w, ", %d not run", n[NotRun])
 	}
 	for _, more := range []struct {
 		status Status
@@ -85,17 +82,30 @@ func (t *Table) failure(o *Outcome) {
 	}
 }
 
-// reasons says why tests were skipped, once for all seeds of a test.
+// reasons prints why tests were skipped: each reason once, with the tests to which it applies.
 func (t *Table) reasons(list []Outcome) {
-	said := map[string]bool{}
+	var order []string
+	tests := map[string][]string{}
 	for _, o := range list {
-		if o.Status != Skipped || o.Err == nil || !o.finished {
+		if o.Status != Skipped || o.Err == nil {
 			continue
 		}
-		if text := fmt.Sprintf("\nSKIP %s: %v\n", o.Test.Name, o.Err); !said[text] {
-			said[text] = true
-			fmt.Fprint(t.w, text)
+		reason := o.Err.Error()
+		if tests[reason] == nil {
+			order = append(order, reason)
 		}
+		if !slices.Contains(tests[reason], o.Test.Name) {
+			tests[reason] = append(tests[reason], o.Test.Name)
+		}
+	}
+	for _, reason := range order {
+		names := strings.Join(tests[reason], " ")
+		if n := len(tests[reason]); n > 1 {
+			names = fmt.Sprintf("%d tests: %s\n ", n, names)
+		} else {
+			names += ":"
+		}
+		fmt.Fprintf(t.w, "\nSKIP %s %s\n", names, reason)
 	}
 }
 

@@ -16,6 +16,26 @@ type Change struct {
 	After  *Record `json:"after"`
 }
 
+// Common returns the changes of tests that both runs decided, and counts the tests that only one of
+// them contains or decided: a run of some tests, or an interrupted one, is compared by what it has.
+func Common(changes []Change) (common []Change, onlyBefore, onlyAfter int) {
+	for _, c := range changes {
+		before, after := c.Before.decided(), c.After.decided()
+		switch {
+		case before && after:
+			common = append(common, c)
+		case before:
+			onlyBefore++
+		case after:
+			onlyAfter++
+		}
+	}
+	return common, onlyBefore, onlyAfter
+}
+
+// decided reports whether a test has a verdict.
+func (r *Record) decided() bool { return r != nil && r.Status != stopped }
+
 // Diff compares two runs test by test: verdicts, and cycles if both passed. Tests correspond if
 // name and seed are equal; the devices may differ.
 func Diff(before, after []Record) (list []Change) {

@@ -109,6 +109,13 @@ func TestDiff(t *testing.T) {
 	require.Equal(t, []string{"x/broke", "x/slow", "x/gone", "x/slow"}, names)
 	require.Nil(t, changes[2].After)
 	require.Nil(t, changes[3].Before)
+	interrupted := green("x/slow", 1, 2)
+	interrupted.Status = stopped
+	changes = Diff([]Record{green("x/slow", 1, 3), green("x/gone", 1, 3), green("x/broke", 1, 3)}, []Record{interrupted, green("x/new", 1, 4), bad})
+	common, before, after := Common(changes)
+	require.Len(t, common, 1)
+	require.Equal(t, "x/broke", common[0].Test)
+	require.Equal(t, []int{2, 1}, []int{before, after})
 }
 
 // TestAtATime: several processes, represented by several stores, add to one file while another

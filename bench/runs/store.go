@@ -123,6 +123,9 @@ type Point struct {
 // passed is the status of a test that passed.
 const passed = "PASS"
 
+// stopped is the status of a test that was interrupted.
+const stopped = "STOP"
+
 // Buckets: runs by number; records by run and number; last passes and histories by test, device and
 // seed.
 var (

@@ -110,8 +110,8 @@ func newCachePrebuild() *cobra.Command {
 			if err != nil {
 				return err
 			}
-			if len(patterns) == 0 {
-				tests = regress.Everyday(tests)
+			if tests, err = withoutDeep(cmd.ErrOrStderr(), tests, patterns); err != nil {
+				return err
 			}
 			begin := time.Now()
 			n, err := regress.Prebuild(cmd.Context(), tests, device, newBar(cmd.ErrOrStderr(), "prebuild").describe)

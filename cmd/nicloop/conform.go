@@ -47,7 +47,7 @@ reported with the command that reproduces it.
 			return err
 		}
 		if list {
-			return listTests(cmd, tests)
+			return listTests(cmd, tests, o.Device, f.db)
 		}
 		f.patterns = patterns
 		return runTests(cmd, "conform", tests, o, junit, f)

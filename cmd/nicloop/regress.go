@@ -7,7 +7,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
-	"text/tabwriter"
+	"strings"
 	"time"
 
 	"github.com/nicloop/nicloop/bench/coverage"
@@ -21,7 +21,7 @@ import (
 
 func newRegress() *cobra.Command {
 	o := regress.Options{}
-	var list bool
+	var list, deep bool
 	var junit string
 	f := &nightFlags{}
 	cmd := &cobra.Command{
@@ -29,7 +29,8 @@ func newRegress() *cobra.Command {
 		Short: "Run the regression on a device",
 		Long: `Run the regression: directed tests of the NIC, then workloads with every flow
 control, each verified to the byte. A pattern is a glob over test names ("velo/*")
-or a tag ("smoke"). Without a pattern all tests run except those tagged "deep".
+or a tag ("smoke"). Tests tagged "deep" run only if a pattern is their name or that
+tag, or with --deep.
 
 The simulators of the tests are built first. Then a line appears for each test as
 it ends, and results.xml grows.
@@ -47,7 +48,7 @@ written to a new folder with results.xml (JUnit), report.html and one folder per
   nicloop regress smoke -j 2            the quick tests, two at a time
   nicloop regress 'dynamic/*' --seeds 20 --seed 100
   nicloop regress --seeds 50 --shard 2/4 --retry-failed --deadline 2h   one of four machines
-  nicloop regress 'links/soak*' --device model: --fresh-seeds --deadline 1h   a soak with fresh seeds
+  nicloop regress 'links/soak*' --deep --device model: --fresh-seeds --deadline 1h   a soak with fresh seeds
   nicloop regress --only-failed-last
   nicloop regress --seeds 100 --executor slurm -j 64   tests as tasks of a cluster
   nicloop regress --coverage -j 2        coverage holes by block; coverage.html has the sources
@@ -58,6 +59,7 @@ written to a new folder with results.xml (JUnit), report.html and one folder per
 	fs.SortFlags = false
 	fs.StringVar(&o.Device, "device", defaultDevice(), "device to run on (see nicloop device list)")
 	fs.BoolVarP(&list, "list", "l", false, "list the tests and stop")
+	fs.BoolVar(&deep, "deep", false, "include the tests tagged deep that a pattern matches; without it only their name or the tag selects them")
 	fs.IntVarP(&o.Jobs, "jobs", "j", max(1, runtime.NumCPU()/2), "number of concurrent tests")
 	fs.Int64Var(&o.Seed, "seed", 1, "seed")
 	addSeeds(fs, &o)
@@ -81,11 +83,13 @@ written to a new folder with results.xml (JUnit), report.html and one folder per
 		switch {
 		case len(patterns) == 0 && f.failedLast: // with any patterns
 			tests = suite.List()
-		case len(patterns) == 0 && !list:
-			tests = regress.Everyday(tests)
+		case !deep && (len(patterns) > 0 || !list):
+			if tests, err = withoutDeep(cmd.ErrOrStderr(), tests, patterns); err != nil {
+				return err
+			}
 		}
 		if list {
-			return listTests(cmd, tests)
+			return listTests(cmd, tests, o.Device, f.db)
 		}
 		if f.coverage && given(cmd, "timeout") == "" {
 			o.Timeout *= countingTakes
@@ -113,12 +117,17 @@ func addSeeds(fs *pflag.FlagSet, o *regress.Options) {
 	_ = fs.MarkHidden("repeat")
 }
 
-func listTests(cmd *cobra.Command, tests []regress.Test) error {
-	tw := tabwriter.NewWriter(cmd.OutOrStdout(), 0, 0, 2, ' ', 0)
-	for _, t := range tests {
-		fmt.Fprintf(tw, "%s\t%v\t%s\n", t.Name, t.Tags, t.Doc)
+// withoutDeep removes the deep tests that no pattern selects by name, and reports it.
+func withoutDeep(w io.Writer, tests []regress.Test, patterns []string) ([]regress.Test, error) {
+	kept, removed := regress.WithoutDeep(tests, patterns)
+	switch {
+	case len(removed) == 0 || len(patterns) == 0:
+		return kept, nil
+	case len(kept) == 0:
+		return nil, misused("%s: only tests tagged deep match, such as %s: add --deep", strings.Join(patterns, " "), removed[0])
 	}
-	return tw.Flush()
+	fmt.Fprintf(w, "%d tests tagged deep also match and are left out; --deep includes them\n", len(removed))
+	return kept, nil
 }
 
 // runTests runs tests for a verb: regress, or a part of it.

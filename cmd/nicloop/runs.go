@@ -10,6 +10,7 @@ import (
 	"text/tabwriter"
 	"time"
 
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/spf13/cobra"
 )
@@ -111,7 +112,7 @@ func commitText(r *runs.Run) string {
 
 func countsText(r *runs.Run) string {
 	var list []string
-	for _, status := range []string{"PASS", "FAIL", "HANG", "FLAKY", "SKIP", "STOP"} {
+	for _, status := range []string{"PASS", "FAIL", "HANG", "FLAKY", "SKIP", "STOP", "NOTRUN"} {
 		if n := r.Counts[status]; n > 0 {
 			list = append(list, fmt.Sprintf("%d %s", n, status))
 		}
@@ -160,7 +161,7 @@ func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "\nTEST\tSEED\tSTATUS\tCYCLES\tREAL TIME\tHARDWARE")
 	for i := range list {
-		if r := &list[i]; all || r.Status != "PASS" && r.Status != "SKIP" || r.Slower != nil {
+		if r := &list[i]; all || needsAttention(r.Status) || r.Slower != nil {
 			fmt.Fprintf(tw, "%s\t%d\t%s\t%d\t%.2f s\t%s\n", r.Test, r.Seed, r.Status, r.Cycles, r.Real, r.Hardware[:min(12, len(r.Hardware))])
 		}
 	}
@@ -175,11 +176,16 @@ func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
 		switch {
 		case r.Slower != nil:
 			fmt.Fprintf(w, "\nslower: %s\n  rerun: %s\n", slowerText(r), r.Rerun)
-		case r.Status != "PASS" && r.Status != "SKIP":
+		case needsAttention(r.Status):
 			fmt.Fprintf(w, "\n%s %s (seed %d)\n  %s\n  log:   %s\n  rerun: %s\n", r.Status, r.Test, r.Seed, strings.ReplaceAll(r.Error, "\n", "\n  "), r.Log, r.Rerun)
 		}
 	}
 	return nil
+}
+
+// needsAttention reports whether a test of this status is shown without --all.
+func needsAttention(status string) bool {
+	return status != string(regress.Passed) && status != string(regress.Skipped) && status != string(regress.NotRun)
 }
 
 // showFigures prints the measurements of a sweep's runs.
@@ -197,8 +203,11 @@ func showFigures(w io.Writer, list []runs.Record) {
 }
 
 func (f *runsFlags) diff() *cobra.Command {
-	return &cobra.Command{
-		Use: "diff [BEFORE [AFTER]]", Short: "Compare verdicts and cycles of two runs (default: the newest two)", Args: checked(cobra.MaximumNArgs(2)),
+	var all bool
+	cmd := &cobra.Command{
+		Use: "diff [BEFORE [AFTER]]", Short: "Compare verdicts and cycles of two runs (default: the newest two)",
+		Long: `Compare the tests that both runs decided: their verdicts, and their cycles if both
+passed. Tests that only one of the runs has are counted; --all lists them.`, Args: checked(cobra.MaximumNArgs(2)),
 		Example: "  nicloop runs diff\n  nicloop runs diff 12 17\n  nicloop runs diff -- -5 -1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names := []string{"-2", "-1"}
@@ -212,17 +221,32 @@ func (f *runsFlags) diff() *cobra.Command {
 				return err
 			}
 			changes := runs.Diff(old, now)
+			common, onlyBefore, onlyAfter := runs.Common(changes)
+			if !all {
+				changes = common
+			}
 			if f.json {
 				return writeJSON(cmd.OutOrStdout(), &changeList{before, after, changes})
 			}
-			return showDiff(cmd.OutOrStdout(), &before, &after, changes)
+			err = showDiff(cmd.OutOrStdout(), &before, &after, changes, len(common))
+			for _, only := range []struct {
+				n   int
+				run uint64
+			}{{onlyBefore, before.ID}, {onlyAfter, after.ID}} {
+				if only.n > 0 && !all {
+					fmt.Fprintf(cmd.OutOrStdout(), "%d tests were decided in run %d alone; --all lists them\n", only.n, only.run)
+				}
+			}
+			return err
 		},
 	}
+	cmd.Flags().BoolVar(&all, "all", false, "include the tests that only one of the runs has, or whose end was interrupted")
+	return cmd
 }
 
-func showDiff(w io.Writer, before, after *runs.Run, changes []runs.Change) error {
-	fmt.Fprintf(w, "run %d (%s, commit %s) and run %d (%s, commit %s): %d tests differ\n",
-		before.ID, before.Device, commitText(before), after.ID, after.Device, commitText(after), len(changes))
+func showDiff(w io.Writer, before, after *runs.Run, changes []runs.Change, differ int) error {
+	fmt.Fprintf(w, "run %d (%s, commit %s) and run %d (%s, commit %s): %d common tests differ\n",
+		before.ID, before.Device, commitText(before), after.ID, after.Device, commitText(after), differ)
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	for _, c := range changes {
 		fmt.Fprintf(tw, "%s\t%d\t%s\t%s\t%s\n", c.Test, c.Seed, sideText(c.Before), sideText(c.After), cyclesText(c))

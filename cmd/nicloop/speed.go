@@ -185,8 +185,8 @@ func (f *speedFlags) finish(w io.Writer, outcomes []regress.Outcome, accepting b
 	if faster > maxListed {
 		fmt.Fprintf(w, "  and %d others\n", faster-maxListed)
 	}
-	if missing > 0 && f.file != noBaseline && f.store == nil {
-		fmt.Fprintf(w, "%d tests have no baseline of cycles on %s: --accept REASON adds them, --fail-slower PERCENT compares with their last pass\n", missing, f.kind)
+	if missing > 0 && f.base.Has(f.kind) {
+		fmt.Fprintf(w, "%d tests have no baseline of cycles for %s: --accept REASON adds them\n", missing, f.kind)
 	}
 	return nil
 }

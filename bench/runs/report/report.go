@@ -113,7 +113,7 @@ func Write(w io.Writer, dir string, run runs.Run, list []runs.Record) error {
 	return pageTemplate.Execute(w, &v)
 }
 
-var order = []string{"PASS", "FAIL", "HANG", "FLAKY", "STOP", "SKIP"}
+var order = []string{"PASS", "FAIL", "HANG", "FLAKY", "STOP", "SKIP", "NOTRUN"}
 
 func IsBad(status string) bool { return status == "FAIL" || status == "HANG" || status == "FLAKY" }
 
