@@ -53,6 +53,22 @@ func (r *runner) perform(ctx context.Context, out *Outcome) error {
 	if r.o.Lockstep {
 		return r.inLockstep(ctx, out)
 	}
+	if decided, err := r.comparedFirst(ctx, out); err != nil || decided {
+		return err
+	}
+	diverged := out.Parted
+	if err := r.performAlone(ctx, out); err != nil {
+		return err
+	}
+	if diverged != nil && out.Status == Passed {
+		out.Status, out.Err = Failed, errParts
+		out.explain(diverged)
+	}
+	return nil
+}
+
+// performAlone runs a test without a reference and, when it fails, repeats it.
+func (r *runner) performAlone(ctx context.Context, out *Outcome) error {
 	again, err := r.withWaves(ctx, out)
 	if err != nil || !(out.Status == Failed || out.Status == Hung) {
 		return err

@@ -34,6 +34,9 @@ func (r *runner) together(ctx context.Context, out *Outcome) (*lockstep.Divergen
 	for i, device := range []string{r.o.Device, against} {
 		sides[i] = *out
 		sides[i].Device, sides[i].Dir = device, filepath.Join(out.Dir, [...]string{"lockstep", "lockstep.reference"}[i])
+		if i == 0 && out.Runs == 0 {
+			sides[i].Dir = out.Dir // its log is that of the test
+		}
 		if err := os.MkdirAll(sides[i].Dir, 0o755); err != nil {
 			return nil, err
 		}
@@ -69,6 +72,9 @@ func (r *runner) show(ctx context.Context, out *Outcome, div *lockstep.Divergenc
 	file := filepath.Join(out.Dir, "divergence.fst")
 	again := *out
 	again.Dir = filepath.Join(out.Dir, "lockstep")
+	if err := os.MkdirAll(again.Dir, 0o755); err != nil {
+		return err
+	}
 	if _, err := r.attempt(ctx, &again, try{log: "test.waves.log", open: div.Shown(file).Open}); err != nil {
 		return err
 	}
@@ -81,6 +87,10 @@ func (r *runner) show(ctx context.Context, out *Outcome, div *lockstep.Divergenc
 // beside repeats a failure beside the reference, and adds to it where the two part.
 func (r *runner) beside(ctx context.Context, out *Outcome) error {
 	if r.o.NoLockstep || ctx.Err() != nil {
+		return nil
+	}
+	if out.compared {
+		out.explain(out.Parted)
 		return nil
 	}
 	if _, err := r.reference(); err != nil {
@@ -108,7 +118,34 @@ func (o *Outcome) explain(div *lockstep.Divergence) {
 }
 
 // errParts is a test that passes, and whose devices are not the same.
-var errParts = errors.New("the test passes, but device and reference are not the same")
+var errParts = errors.New("the test passes, but device and reference differ (--no-lockstep judges the test alone)")
+
+// comparedFirst runs a test in lockstep with its reference, if the regression does that wherever it
+// can. It decides about tests that pass on both alike, are skipped or interrupted. All others run
+// again alone, which also covers devices and tests without a reference.
+func (r *runner) comparedFirst(ctx context.Context, out *Outcome) (decided bool, err error) {
+	if !r.o.LockstepIfPossible || r.o.NoLockstep {
+		return false, nil
+	}
+	if _, err := r.reference(); err != nil {
+		return false, nil
+	}
+	first := *out
+	div, err := r.together(ctx, &first)
+	switch {
+	case errors.Is(err, drivers.ErrNotSupported):
+		return false, nil
+	case err != nil:
+		return true, err
+	}
+	first.compared, first.Parted = true, div
+	if first.Status == Stopped || first.Status == Skipped || first.Status == Passed && div == nil {
+		*out = first
+		return true, nil
+	}
+	out.compared, out.Parted = true, div
+	return false, nil
+}
 
 // inLockstep runs a test on both devices from the start: it passes if it does on the first, and
 // both are the same.

@@ -29,6 +29,8 @@ type Options struct {
 	// that fails is run so again, unless NoLockstep. Against is the reference, "": the model of the
 	// device. Same is what must be the same.
 	Lockstep, NoLockstep bool
+	// LockstepIfPossible compares each test with the reference, and runs those alone that have none.
+	LockstepIfPossible bool
 	Against              string
 	Same                 lockstep.Mode
 	// Only names what is run, of the tests; nil: all, with all seeds.
@@ -118,6 +120,7 @@ type Outcome struct {
 	Hardware  string               // hash of all that what it opened last was built from
 	Runs      int                  // of this test with this seed: more than one if it failed and there are retries
 
+	compared bool // with the reference: Parted is the result
 	finished bool
 	failing  *bench.Config // of the workload that failed
 }

@@ -55,6 +55,9 @@ func taskOf(out *regress.Outcome, o *regress.Options, file string) batch.Task {
 	if file != "" {
 		args = append(args, "--baseline="+file)
 	}
+	if o.NoLockstep {
+		args = append(args, "--no-lockstep")
+	}
 	if o.NoWaves {
 		args = append(args, "--no-waves")
 	}

@@ -16,10 +16,10 @@ type lockstepFlags struct {
 }
 
 func (f *lockstepFlags) add(fs *pflag.FlagSet) {
-	fs.BoolVar(&f.on, "lockstep", false, "run every test on the device and on its model in lockstep, and fail at the first divergence (see also --against)")
+	fs.BoolVar(&f.on, "lockstep", false, "run every test on the device and on its model in lockstep, skip those that have none, and stop at the first divergence (see also --against)")
 	fs.StringVar(&f.against, "against", "", "compare with this `DEVICE` instead of the model, such as 'rtl:?src=../old'")
 	fs.StringVar(&f.same, "same", sameCycles, "what --lockstep compares: cycles, or packets (the contents of each flow, at any time)")
-	fs.BoolVar(&f.off, "no-lockstep", false, "do not repeat failures in lockstep with the model")
+	fs.BoolVar(&f.off, "no-lockstep", false, "do not compare with the model: neither every test that has one, which is the default, nor failures")
 }
 
 // set copies the flags into the options of a regression.

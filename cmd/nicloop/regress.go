@@ -35,12 +35,19 @@ tag, or with --deep.
 The simulators of the tests are built first. Then a line appears for each test as
 it ends, and results.xml grows.
 
+On rtl: each test runs in lockstep with the cycle-accurate model, and fails if the
+two differ: the report names the first packet, link, register or counter that
+differs, the cycle, both values and the block, and divergence.gtkw shows its
+signals in GTKWave. --no-lockstep judges the tests alone, for RTL whose timing
+differs from the model on purpose.
+
+A test that takes more simulated cycles than the committed baseline fails; see
+--accept, --baseline and --fail-slower.
+
 The end of a failing test is repeated from a checkpoint, with waveforms of the
-cycles before the failure, and the command that reproduces it is printed. On rtl:
-the test is also run in lockstep with the cycle-accurate model: the report names
-the first packet, link, register or counter that differs, the cycle, both values
-and the block, and divergence.gtkw shows its signals in GTKWave. Results are
-written to a new folder with results.xml (JUnit), report.html and one folder per test.
+cycles before the failure, and the command that reproduces it is printed. Results
+are written to a new folder with results.xml (JUnit), report.html and one folder
+per test.
 
 ` + exitText,
 		Example: `  nicloop regress                       all tests on RTL
@@ -98,6 +105,7 @@ written to a new folder with results.xml (JUnit), report.html and one folder per
 		if err := f.lockstep.set(cmd, &o); err != nil {
 			return err
 		}
+		o.LockstepIfPossible = !o.Lockstep && !f.coverage
 		if err := f.speed.set(cmd, &o, f.db); err != nil {
 			return err
 		}

@@ -32,6 +32,9 @@ func Reference(uri string) (string, error) {
 	if keys.Has("uart") {
 		return "", fmt.Errorf("%w: %s has a time of its own: nothing takes its cycles", drivers.ErrNotSupported, uri)
 	}
+	if keys.Get("clock") == "wall" {
+		return "", fmt.Errorf("%w: the clock of %s is not controlled: nothing takes its cycles", drivers.ErrNotSupported, uri)
+	}
 	if keys.Has("bus") {
 		return "", fmt.Errorf("%w: %s is behind a bus that the model has not: nothing takes its cycles", drivers.ErrNotSupported, uri)
 	}

@@ -1,0 +1,26 @@
+package suite
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/nicloop/nicloop/drivers/registry"
+)
+
+// TestCyclesFile: the committed baseline is valid and has no entry of a test or device that does not
+// exist any more.
+func TestCyclesFile(t *testing.T) {
+	base, err := Cycles()
+	require.NoError(t, err)
+	known := map[string]bool{}
+	for _, x := range List() {
+		known[x.Name] = true
+	}
+	require.Greater(t, len(base.Entries()), 400)
+	for _, e := range base.Entries() {
+		require.True(t, known[e.Test], "%s on %s: no such test; delete the line", e.Test, e.Kind)
+		require.Equal(t, registry.Kind(e.Kind), e.Kind)
+		require.NoError(t, registry.Validate(e.Kind))
+	}
+}
