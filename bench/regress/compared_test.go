@@ -11,8 +11,8 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// TestLockstepIfPossible: tests are compared with the reference where there is one, and judged alone
-// elsewhere.
+// TestLockstepIfPossible: tests are compared with the reference where there is one, and judged
+// alone elsewhere.
 func TestLockstepIfPossible(t *testing.T) {
 	runs := 0
 	pingpong := Test{Name: "x/pingpong", Run: func(t *T) error {

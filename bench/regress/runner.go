@@ -31,8 +31,8 @@ type Options struct {
 	Lockstep, NoLockstep bool
 	// LockstepIfPossible compares each test with the reference, and runs those alone that have none.
 	LockstepIfPossible bool
-	Against              string
-	Same                 lockstep.Mode
+	Against            string
+	Same               lockstep.Mode
 	// Only names what is run, of the tests; nil: all, with all seeds.
 	Only []Pick
 	// Fresh is the first seed that is taken when the list is done and the deadline is not there yet;

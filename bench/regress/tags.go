@@ -16,13 +16,8 @@ const (
 	Deep = "deep"
 )
 
-// Everyday returns the tests that are not tagged Deep.
-func Everyday(list []Test) []Test {
-	return slices.DeleteFunc(slices.Clone(list), func(t Test) bool { return slices.Contains(t.Tags, Deep) })
-}
-
-// WithoutDeep removes the tests tagged Deep from a selection, except those that a pattern selects by
-// their name or by that tag. It also returns the names of the removed ones.
+// WithoutDeep removes the tests tagged Deep from a selection, except those that a pattern selects
+// by their name or by that tag. It also returns the names of the removed ones.
 func WithoutDeep(list []Test, patterns []string) (kept []Test, removed []string) {
 	if slices.Contains(patterns, Deep) {
 		return list, nil

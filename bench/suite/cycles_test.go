@@ -8,8 +8,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/registry"
 )
 
-// TestCyclesFile: the committed baseline is valid and has no entry of a test or device that does not
-// exist any more.
+// TestCyclesFile: the committed baseline is valid and has no entry of a test or device that does
+// not exist any more.
 func TestCyclesFile(t *testing.T) {
 	base, err := Cycles()
 	require.NoError(t, err)

@@ -12,8 +12,8 @@ import (
 	"github.com/spf13/cobra"
 )
 
-// listTests prints a line for each test: what it opens first on the device, how long it took when it
-// last ran there, its tags and its description.
+// listTests prints a line for each test: what it opens first on the device, how long it took when
+// it last ran there, its tags and its description.
 func listTests(cmd *cobra.Command, tests []regress.Test, device, db string) error {
 	last := lastTimes(db, device)
 	opened := regress.Machines(tests, device)

@@ -19,15 +19,7 @@ import (
 	"github.com/spf13/pflag"
 )
 
-func newRegress() *cobra.Command {
-	o := regress.Options{}
-	var list, deep bool
-	var junit string
-	f := &nightFlags{}
-	cmd := &cobra.Command{
-		Use:   "regress [PATTERN…]",
-		Short: "Run the regression on a device",
-		Long: `Run the regression: directed tests of the NIC, then workloads with every flow
+const regressLong = `Run the regression: directed tests of the NIC, then workloads with every flow
 control, each verified to the byte. A pattern is a glob over test names ("velo/*")
 or a tag ("smoke"). Tests tagged "deep" run only if a pattern is their name or that
 tag, or with --deep.
@@ -49,8 +41,9 @@ cycles before the failure, and the command that reproduces it is printed. Result
 are written to a new folder with results.xml (JUnit), report.html and one folder
 per test.
 
-` + exitText,
-		Example: `  nicloop regress                       all tests on RTL
+` + exitText
+
+const regressExamples = `  nicloop regress                       all tests on RTL
   nicloop regress -l                    list the tests
   nicloop regress smoke -j 2            the quick tests, two at a time
   nicloop regress 'dynamic/*' --seeds 20 --seed 100
@@ -60,7 +53,18 @@ per test.
   nicloop regress --seeds 100 --executor slurm -j 64   tests as tasks of a cluster
   nicloop regress --coverage -j 2        coverage holes by block; coverage.html has the sources
   nicloop regress --lockstep --against 'rtl:?src=../old' --device 'rtl:?src=.'   check a refactoring against the old RTL
-  nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`,
+  nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`
+
+func newRegress() *cobra.Command {
+	o := regress.Options{}
+	var list, deep bool
+	var junit string
+	f := &nightFlags{}
+	cmd := &cobra.Command{
+		Use:     "regress [PATTERN…]",
+		Short:   "Run the regression on a device",
+		Long:    regressLong,
+		Example: regressExamples,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
