@@ -148,6 +148,7 @@ var examples = []struct {
 	{"explorations", "check portals", 0},
 	{"explorations", "check rportals", 0},
 	{"explorations", "check portals-offload", 0},
+	{"explorations", "check iwarp", 0},
 	{"run", "run stencil --device ideal: --nodes 8 --size 16384 --iterations 4 --eager-threshold auto", 0},
 	{"simulators", "cache list", 0},
 	{"tools", "doctor", 0},
@@ -182,7 +183,7 @@ var examples = []struct {
 }
 
 // slow examples take seconds, and another prints the same document.
-var slow = []string{"check mailbox --bound 1", "cache verify"}
+var slow = []string{"check mailbox --bound 1", "check iwarp", "cache verify"}
 
 // TestEveryDocument runs every verb that has one.
 func TestEveryDocument(t *testing.T) {

@@ -36,6 +36,7 @@ var longCommands = []struct {
 	{"check mailbox --bound 40", exitStopped},
 	{"check rendezvous --bound 3", exitStopped},
 	{"check threshold --bound 2", exitStopped},
+	{"check iwarp --deep", exitStopped},
 	{"bench collectives", exitStopped},
 	{"device monitor --device ideal:", exitOK},
 	{"device serve --device ideal: --socket SOCKET", exitOK},
