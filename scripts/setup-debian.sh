@@ -30,7 +30,7 @@ for option; do
       ;;
     --ice40) packages+=(nextpnr-ice40 fpga-icestorm) ;;
     --vm)
-      packages+=(qemu-system-x86 cpio xz-utils)
+      packages+=(qemu-system-x86 cpio xz-utils libelf1)
       image=1
       ;;
     *)
@@ -103,7 +103,10 @@ if [ "${#need[@]}" -gt 0 ]; then
 else
   echo "setup: all ${#packages[@]} packages are installed"
 fi
-[ -z "$image" ] || scripts/vm-image
+if [ -n "$image" ]; then
+  scripts/vm-image
+  scripts/vm-module rtl/examples/eth/driver >/dev/null # downloads the headers of the guest's kernel
+fi
 check_go
 note_version verilator "$VERILATOR_VERSION" "$(verilator --version | cut -d' ' -f2)"
 note_version yosys "$YOSYS_VERSION" "$(yosys -V | cut -d' ' -f2)"

@@ -22,6 +22,9 @@ import (
 // deviceVariable is the environment variable with the default device.
 const deviceVariable = "NICLOOP_DEVICE"
 
+// nodeVariable is the environment variable with the node of a guest.
+const nodeVariable = "NICLOOP_NODE"
+
 // defaultDevice is the device of commands without --device.
 func defaultDevice() string {
 	if d := os.Getenv(deviceVariable); d != "" {
@@ -47,7 +50,7 @@ func newVM() *cobra.Command {
 PCI device ` + vm.Slot + `, and run a command there. COMMAND is nicloop (this program) or a
 command of busybox. The output and the exit code of this command are those of COMMAND.
 Inside the guest, the default of --device is the NIC in the slot
-(variable ` + deviceVariable + `).
+(variable ` + deviceVariable + `); ` + nodeVariable + ` is the number of its node.
 
 The NIC accesses the guest's memory by DMA and interrupts it by MSI-X or INTA. The boot
 image is made of Debian packages at the first start (scripts/vm-image) and cached.
@@ -119,8 +122,12 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	var all sync.WaitGroup
 	errs := make([]error, f.nodes)
 	for n := range f.nodes {
-		c := vm.Config{Function: function, Kernel: f.kernel, Modules: f.modules, Files: f.files, System: sys, Node: n, Memory: f.memory << 20, IOMMU: f.driver == "vfio-pci", Driver: driver.bound,
-			Env: []string{deviceVariable + "=" + driver.uri}, Command: command, Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr()}
+		c := vm.Config{
+			Function: function, Kernel: f.kernel, Modules: f.modules, Files: f.files,
+			System: sys, Node: n, Memory: f.memory << 20, IOMMU: f.driver == "vfio-pci", Driver: driver.bound,
+			Env:     []string{deviceVariable + "=" + driver.uri, fmt.Sprintf("%s=%d", nodeVariable, n)},
+			Command: command, Stdout: cmd.OutOrStdout(), Stderr: cmd.ErrOrStderr(),
+		}
 		if f.nodes > 1 {
 			c.Stdout, c.Stderr = &linesOf{to: c.Stdout, node: n}, &linesOf{to: c.Stderr, node: n}
 		}
