@@ -225,6 +225,19 @@ func TestMPIFailures(t *testing.T) {
 	}
 }
 
+// MPI_THREAD_MULTIPLE is rejected, and the reason is printed.
+func TestMPIThreads(t *testing.T) {
+	threads := mpiProgram(t, "threads")
+	code, out := runMPI(t, "-n", "2", "--device", "ideal:", "--", threads, "multiple")
+	require.Zero(t, code)
+	require.Contains(t, out, "serialized provided")
+	require.Equal(t, 1, strings.Count(out, "MPI_THREAD_MULTIPLE is not provided, because a rank has one virtual clock"))
+	code, out = runMPI(t, "-n", "2", "--device", "ideal:", "--", threads, "serialized")
+	require.Zero(t, code)
+	require.Contains(t, out, "serialized provided")
+	require.NotContains(t, out, "MPI_THREAD_MULTIPLE")
+}
+
 // One rank is a world: its messages go to itself.
 func TestMPIOneRank(t *testing.T) {
 	calls := mpiProgram(t, "calls")

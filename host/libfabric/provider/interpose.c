@@ -283,7 +283,9 @@ int MPI_Init(int *argc, char ***argv)
 	return leave_init(real((long)argc, (long)argv, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0));
 }
 
-/* Ranks of this world have one thread that calls MPI at a time. */
+/* A rank has one virtual clock: of two threads that call MPI at the same time, the machine would
+ * decide which one is first, and runs would not repeat. MPI lets a library provide less than the
+ * program requires; the program can see that in *provided. */
 int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
 	enum { SERIALIZED = 2 };
@@ -291,8 +293,9 @@ int MPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 	if (real == NULL)
 		real = find("PMPI_Init_thread");
 	if (required > SERIALIZED) {
-		if (nl_my_rank() == 0 && getenv("NICLOOP_MPI_VERBOSE") != NULL)
-			fprintf(stderr, "nicloop: MPI_THREAD_MULTIPLE is not supported; the program gets SERIALIZED\n");
+		if (nl_my_rank() == 0)
+			fprintf(stderr, "nicloop: MPI_THREAD_MULTIPLE is not provided, because a rank has one virtual clock; "
+					"the program gets MPI_THREAD_SERIALIZED\n");
 		required = SERIALIZED;
 	}
 	return leave_init(real((long)argc, (long)argv, required, (long)provided, 0, 0, 0, 0, 0, 0, 0, 0));
