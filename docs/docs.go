@@ -14,7 +14,8 @@ type Topic struct{ Name, Title string }
 
 // order is that of the pages in docs/README.md.
 var order = []string{
-	"getting-started", "writing-a-test", "debugging", "board", "your-own-rtl", "sweeps", "mpi", "iwarp", "portals", "first-program", "go-api",
+	"getting-started", "writing-a-test", "debugging", "board", "your-own-rtl", "sweeps", "mpi", "portals", "iwarp",
+	"first-program", "go-api",
 	"reproductions", "architecture", "glossary", "status", "limits", "performance", "json",
 }
 
