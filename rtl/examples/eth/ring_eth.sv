@@ -3,10 +3,10 @@
 // Job: sends the frames of the TX ring on m_axis and stores those of s_axis into the buffers of the
 //   RX ring. A ring has 64 descriptors of two quadwords: the address of a buffer of 2048 bytes,
 //   aligned to 64, and the length of the frame in bytes, which software writes for TX and this
-//   module for RX. Software owns the descriptors from HEAD to TAIL of TX before it advances TAIL, and
-//   gives RX buffers by advancing TAIL. Both indices are free-running counters of 16 bits.
-// Handshake: AXI4-Lite of 32 bits for registers; AXI4 of 64 bits, m_tx for reads of TX, m_rx for RX.
-//   irq is level: a bit of STATUS is set and IE. STATUS.RX is set when the frame is in memory.
+//   module for RX. Software queues frames by advancing TX_TAIL and gives buffers by advancing
+//   RX_TAIL; this module advances the HEADs. All four are free-running counters of 16 bits.
+// Handshake: AXI4-Lite of 32 bits for registers; AXI4 of 64 bits: m_tx reads for TX, m_rx serves
+//   RX. irq is level: a bit of STATUS is set and IE. STATUS.RX is set when the frame is in memory.
 // Backpressure: a frame that arrives without a buffer is dropped and counted. A frame longer than a
 //   buffer is truncated to 2048 bytes.
 module ring_eth (
