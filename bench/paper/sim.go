@@ -89,10 +89,12 @@ type Run struct {
 	Piggyback  bool
 	Local      bool
 	Linear     bool
-	Spread     bool // neighbouring ranks on different nodes
-	RootShift  int  // 0: 1
-	Free       bool // bookkeeping of credits takes a core no time
-	Meet       bool // a barrier before each repetition
+	Spread     bool         // neighbouring ranks on different nodes
+	RootShift  int          // 0: 1
+	Free       bool         // bookkeeping of credits takes a core no time
+	FreeReturn bool         // so do credit packets, apart from their way through the NIC
+	Search     drivers.Time // extra time for each packet that a sender without credits receives
+	Meet       bool         // a barrier before each repetition
 	Iterations int
 	Warmup     int
 	Skew       drivers.Time // longest delay of a rank at the start of a repetition
@@ -177,6 +179,10 @@ func (e *Env) config(r Run) imb.Config {
 	if r.Free {
 		c.Run.Cost.Static, c.Run.Cost.Dynamic = 0, 0
 	}
+	if r.FreeReturn {
+		c.Run.Cost.Control = 0
+	}
+	c.Run.Cost.Search = r.Search
 	if r.Spread {
 		c.Map = [2]int{r.Procs, r.Nodes}
 	}
@@ -253,7 +259,7 @@ func (e *Env) Sweep(ctx context.Context, runs []Run) ([]Sample, error) {
 
 // reference is the same run without flow control.
 func (r Run) reference() Run {
-	r.Flow, r.Slots, r.Credit, r.Piggyback, r.Free = velo.None, 0, 0, false, false
+	r.Flow, r.Slots, r.Credit, r.Piggyback, r.Free, r.FreeReturn, r.Search = velo.None, 0, 0, false, false, false, 0
 	return r
 }
 

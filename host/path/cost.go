@@ -27,6 +27,10 @@ type Cost struct {
 	Static  drivers.Time `json:"static_ps"`  // credit bookkeeping of one data packet, at each end
 	Dynamic drivers.Time `json:"dynamic_ps"` // the same under the dynamic flow control
 	Control drivers.Time `json:"control_ps"` // making or taking one control packet, besides its PIO
+	// Search is the extra time for each data packet in the way of a send that waits for credits: a
+	// library that searches its mailbox for credit packets has to set it aside. Here mailboxes are
+	// read in order, what lies in front of a credit packet has to be received anyway, and Search is 0.
+	Search drivers.Time `json:"search_ps,omitempty"`
 }
 
 // DefaultCost holds the numbers in use. Only ratios are claimed for them: the paper gives no

@@ -61,7 +61,7 @@ func (e *Engine) take() (bool, error) {
 		return false, err
 	}
 	if got {
-		e.Proc.Spend(e.Cost.Take + e.credit + e.Cost.CopyByte*drivers.Time(len(e.packet.Payload)))
+		e.Proc.Spend(e.Cost.Take + e.credit + e.search() + e.Cost.CopyByte*drivers.Time(len(e.packet.Payload)))
 		if err := e.deliver(e.packet.From, e.packet.Payload); err != nil {
 			return false, err
 		}
@@ -69,6 +69,14 @@ func (e *Engine) take() (bool, error) {
 	e.chargeControl()
 	moved, err := e.progressPaths()
 	return moved || got, err
+}
+
+// search is the extra time for a data packet that a rank receives while its send waits for credits.
+func (e *Engine) search() drivers.Time {
+	if e.Waiting == nil || e.Waiting.Receive {
+		return 0
+	}
+	return e.Cost.Search
 }
 
 // progressPaths lets the paths make progress, and hands one notification of RMA to the path that it

@@ -15,6 +15,10 @@ func fig1() *paper.Experiment {
 		IDs: []string{"adapt-fig1", "adapt-fig7"}, Title: "Eager thresholds in a 3D stencil: time alone, overlap, time beside a computation",
 		Paper: "ADAPT, sections 1.1 and 5.2, Figures 1 and 7", PaperSize: "8,192 processes on 512 nodes, up to 1 MB",
 		Measure: measureAdapt1, Plot: plotAdapt1,
+		Mutations: []paper.Mutation{{
+			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"so does, and is, the dynamic one"},
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "stencil", bytes: 16 << 10, steps: 4, warmup: 12, copies: 1}, add1),
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "without computation, long messages are fastest by default (Figures 1(a), 7(a))",
@@ -134,9 +138,15 @@ func measureAdapt1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		return nil, err
 	}
 	for i, s := range samples {
-		t.Add(runs[i].setting, max(runs[i].copies, 0), runs[i].bytes, micro(s.Alone), 100*s.Overlap, micro(s.Overall), micro(s.Begin), micro(s.Wait), s.buffers())
+		add1(t, runs[i], s)
 	}
 	return t, nil
+}
+
+// add1 adds the row of a run.
+func add1(t *paper.Table, r adaptRun, s adaptSample) {
+	t.Columns = adapt1Columns()
+	t.Add(r.setting, max(r.copies, 0), r.bytes, micro(s.Alone), 100*s.Overlap, micro(s.Overall), micro(s.Begin), micro(s.Wait), s.buffers())
 }
 
 // manualAt is adaptManual with another threshold than that of the longest message.

@@ -17,6 +17,10 @@ func fig10() *paper.Experiment {
 		Paper: "ADAPT, section 5.3, Figures 10 to 12", PaperSize: "Amber, 256 to 1,024 processes",
 		Freedom: "partners, and lengths of messages",
 		Measure: measureAdapt10, Plot: plotAdapt10,
+		Mutations: []paper.Mutation{{
+			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"with few processes nearly all change thresholds (Figure 10)"},
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, add10),
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "with few processes nearly all change thresholds (Figure 10)",
@@ -95,15 +99,21 @@ func measureAdapt10(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		return nil, err
 	}
 	for i, s := range samples {
-		problem := 1
-		if runs[i].bytes == shortProblem {
-			problem = smaller
-		}
-		for _, r := range s.Eager {
-			t.Add(runs[i].Ranks(), problem, max(runs[i].hurry, 1), r.Rank, int(r.Switches), r.Threshold, micro(r.Longest), micro(r.Spent), micro(r.Freeing), s.Elapsed)
-		}
+		add10(t, runs[i], s)
 	}
 	return t, nil
+}
+
+// add10 adds the rows of a run, one for each rank.
+func add10(t *paper.Table, run adaptRun, s adaptSample) {
+	t.Columns = adapt10Columns()
+	problem := 1
+	if run.bytes == shortProblem {
+		problem = smaller
+	}
+	for _, r := range s.Eager {
+		t.Add(run.Ranks(), problem, max(run.hurry, 1), r.Rank, int(r.Switches), r.Threshold, micro(r.Longest), micro(r.Spent), micro(r.Freeing), s.Elapsed)
+	}
 }
 
 // whole are the rows of a number of processes with the whole problem.

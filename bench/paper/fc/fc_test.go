@@ -84,10 +84,12 @@ var cases = map[string]papertest.Case{
 		papertest.Scale("delayed (%)", 1, 30, "credit slots", 4), papertest.Scale("overhead (%)", 1, 5, "credit slots", 1),
 	}},
 	"fc-fig6": {Good: goodFig6, Plants: []func(*paper.Table){
-		papertest.Set("overhead (%)", 35.0, "processes", 1024, "credit slots", 1, "slots", 38),
+		papertest.Set("overhead (%)", 41.0, "processes", 1024, "credit slots", 1, "slots", 38),
 		papertest.Set("delayed (%)", 10.0, "processes", 1024, "credit slots", 5, "slots", 41),
 		papertest.Scale("overhead (%)", 0.5, 0, "processes", 1024), papertest.Scale("overhead (%)", 1, 20, "processes", 1024),
 		papertest.Scale("delayed (%)", 0.5, 0, "processes", 256),
+		papertest.Scale("overhead (%)", 1, 9, "processes", 1024, "credit slots", 2), papertest.Scale("overhead (%)", 1, 9, "processes", 1024, "credit slots", 2),
+		papertest.Set("overhead (%)", 6.0, "processes", 1024, "credit slots", 2, "slots", 58),
 	}},
 	"fc-table2": {Good: goodTable2, Plants: []func(*paper.Table){
 		papertest.Set("overhead (%)", 30.0, "credit slots", 2, "slots", 57), papertest.Set("delayed (%)", 0.0, "credit slots", 5, "slots", 48),

@@ -18,6 +18,19 @@ func fig10() *paper.Experiment {
 		Thinned: "all active: static only, 30 and 50 slots, 8 alltoalls after 1; half: 16, 30, 50 and 60 slots, others 10, 16, 22, 30, 40, 50 and 60, each 8 alltoalls after 4",
 		Freedom: paper.StartSkew,
 		Measure: measureFig10, Plot: plotFig10,
+		Mutations: []paper.Mutation{{
+			What: "static instead of dynamic flow control", Mutate: neverDynamic(), Claims: []string{"dynamic costs less than static when not all are active"},
+			Measure: measured(func(e *paper.Env) (runs []paper.Run) {
+				for _, r := range slices.Concat(partRuns(e, velo.Static, 2), partRuns(e, velo.Static, 4), partRuns(e, velo.Static, 8)) {
+					if slices.Contains([]int{16, 30, 50}, r.Slots) {
+						d := r
+						d.Flow = velo.Dynamic
+						runs = append(runs, r, d)
+					}
+				}
+				return runs
+			}, table10),
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "static: not acceptable below 55 slots, however few are active",

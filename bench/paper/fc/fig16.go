@@ -20,6 +20,7 @@ func fig16() *paper.Experiment {
 		Thinned: "alltoall with 8, 12, 16, 30 and 60 slots only",
 		Freedom: paper.StartSkew,
 		Measure: measureFig16, Plot: plotFig16,
+		Mutations: []paper.Mutation{{What: "static instead of dynamic flow control", Mutate: neverDynamic(), Claims: []string{"multi-pingpong: dynamic has much less overhead"}}},
 		Claims: []paper.Claim{
 			{
 				Text:  "alltoall below 16 slots: dynamic costs marginally more than static",

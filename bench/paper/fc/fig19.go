@@ -18,6 +18,10 @@ func fig19() *paper.Experiment {
 		Paper: "FC, section 7.3, Figure 19", PaperSize: "1,024 processes, 7 phases of 100 alltoalls",
 		Thinned: "3 alltoalls in a phase of all ranks, 12 of half and 20 of a quarter: about what credits need to settle",
 		Freedom: paper.StartSkew, Measure: measureFig19, Plot: plotFig19,
+		Mutations: []paper.Mutation{{
+			What: "static instead of dynamic flow control", Mutate: neverDynamic(),
+			Claims: []string{"the active ranks of a phase have more credits than those that are not"},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "in the phases of a quarter of the ranks rank 0 has more credits to them than when all are active",

@@ -17,6 +17,13 @@ func fig20() *paper.Experiment {
 		Paper: "FC, sections 7.4 and 7.5, Figures 20 to 23 and 27", PaperSize: "1,024 processes (4x4x4)",
 		Thinned: "10 repetitions after 40, Allreduce after 20; Gather and Scatter 4 after 2; Alltoall 1 after 1; Allgather 1, which repeats one pattern for each rank by itself",
 		Freedom: paper.StartSkew, Measure: measureFig20, Plot: plotFig20,
+		Mutations: []paper.Mutation{{
+			What: "no flow control, and mailboxes that are never full", Mutate: roomyMailboxes(), Claims: []string{"static: more than 3 % on average with 16 slots"},
+			Measure: measured(func(e *paper.Env) []paper.Run { return []paper.Run{imbRun(e, "Sendrecv", velo.Static, 16)} },
+				func(e *paper.Env, ctx context.Context, runs []paper.Run) (*paper.Table, error) {
+					return table20(e, ctx, runs, [][2]string{{"localized", "Sendrecv"}})
+				}),
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  dynamicAt16,

@@ -17,6 +17,17 @@ func fig24() *paper.Experiment {
 		Paper: "FC, section 7.4.1, Figures 24 and 25", PaperSize: "1,024 processes (4x4x4)",
 		Thinned: "at the paper's size Reduce_scatter is repeated 20 times, which is 20,460 messages of each process",
 		Freedom: paper.StartSkew, Measure: measureFig24, Plot: plotFig24,
+		Mutations: []paper.Mutation{{
+			What: "static instead of dynamic flow control", Mutate: neverDynamic(), Claims: []string{"Reduce_scatter: static is better than dynamic"},
+			Measure: measured(func(e *paper.Env) (runs []paper.Run) {
+				for _, flow := range flows() {
+					r := shifted(e, "Reduce_scatter", flow, 32, 1)
+					r.Iterations = 20
+					runs = append(runs, r)
+				}
+				return runs
+			}, table24),
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  inefficient,

@@ -18,6 +18,12 @@ func fig4() *paper.Experiment {
 		Paper: "FC, section 5.3, Figures 4 and 5", PaperSize: "16+16 processes on two nodes of an 8x8 mesh",
 		Freedom: paper.StartSkew,
 		Measure: measureFig4, Plot: plotFig4,
+		Mutations: []paper.Mutation{{
+			What: "hosts are neighbours", Mutate: nearHosts(), Claims: []string{"below 30 slots the overhead is higher over 14 hops than over 1"},
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+				return pingpongs4(ctx, e, []int{10, 18, 26})
+			},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "below 30 slots the overhead is higher over 14 hops than over 1",
@@ -56,6 +62,11 @@ func bufferSizes() []int {
 const mostCredit = 5
 
 func measureFig4(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return pingpongs4(ctx, e, bufferSizes())
+}
+
+// pingpongs4 measures buffers of some sizes.
+func pingpongs4(ctx context.Context, e *paper.Env, sizes []int) (*paper.Table, error) {
 	t := &paper.Table{Columns: []string{"hops", "credit slots", "slots", "time (µs)", "reference (µs)", "overhead (%)", "delayed (%)"}}
 	procs := e.Repeats(4, 16, 16)
 	var runs []paper.Run
@@ -64,7 +75,7 @@ func measureFig4(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		{Nodes: 64, Procs: procs, Dims: "8x8", Hosts: []int{0, 63}, Hops: 14},
 	} {
 		for credit := 1; credit <= mostCredit; credit++ {
-			for _, slots := range bufferSizes() {
+			for _, slots := range sizes {
 				runs = append(runs, paper.Run{World: w, Benchmark: "PingPong", Pairs: true, Flow: velo.Static, Slots: slots, Credit: credit,
 					Active: 2, Iterations: e.Repeats(10, 20, 50), Warmup: 2})
 			}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"math"
+	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
@@ -19,6 +20,10 @@ func fig6() *paper.Experiment {
 		Thinned: "sizes of 36 slots, the two around the one that a message needs, 50 and 80; what happens between them is not seen",
 		Freedom: paper.StartSkew,
 		Measure: measureFig6, Plot: plotFig6,
+		Mutations: []paper.Mutation{{
+			What: "five credit slots everywhere", Mutate: fiveCreditSlots(), Claims: []string{"so does the share of delayed messages"},
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) { return around6(ctx, e) },
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "the overhead starts to fall when a message fits the data region",
@@ -40,17 +45,48 @@ func fig6() *paper.Experiment {
 				Text:  "the share of delayed messages does not depend on them",
 				Paper: "very similar", Judge: similarShares,
 			},
+			{
+				Text:  fewerWaits,
+				Paper: "the reduction of the waits provides a reduction in the overhead", Judge: twoBelowOne,
+			},
+			{
+				Text:  twoAreBest,
+				Paper: "2 credit slots", Judge: twoBest,
+			},
+			{
+				Text:  "2 credit slots of 58 slots: very low overhead",
+				Paper: "very low", Judge: lowAt58,
+			},
 		},
+		Reasons: fig6Reasons(),
 	}
 }
 
 func measureFig6(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return alltoalls6(ctx, e, func(*paper.Run) {})
+}
+
+// around6 measures the larger world around the sizes at which a message fits.
+func around6(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return sized6(ctx, e, []paper.World{cluster1024()[e.Scale]}, func(*paper.Env, int) []int { return []int{36, 37, 38, 39, 40, 41, 42, 80} }, func(*paper.Run) {})
+}
+
+// alltoalls6 measures the alltoalls with what change changes.
+func alltoalls6(ctx context.Context, e *paper.Env, change func(*paper.Run)) (*paper.Table, error) {
+	return sized6(ctx, e, []paper.World{cluster256()[e.Scale], cluster1024()[e.Scale]}, fallSizes, change)
+}
+
+// sized6 measures alltoalls in some worlds, with buffers of some sizes for each number of credit
+// slots.
+func sized6(ctx context.Context, e *paper.Env, worlds []paper.World, sizes func(e *paper.Env, credit int) []int, change func(*paper.Run)) (*paper.Table, error) {
 	t := &paper.Table{Columns: []string{"processes", "credit slots", "slots", "time (µs)", "reference (µs)", "overhead (%)", "delayed (%)"}}
 	var runs []paper.Run
-	for _, w := range []paper.World{cluster256()[e.Scale], cluster1024()[e.Scale]} {
+	for _, w := range worlds {
 		for credit := 1; credit <= mostCredit; credit++ {
-			for _, slots := range fallSizes(e, credit) {
-				runs = append(runs, e.Alltoall(w, velo.Static, slots, credit))
+			for _, slots := range sizes(e, credit) {
+				r := e.Alltoall(w, velo.Static, slots, credit)
+				change(&r)
+				runs = append(runs, r)
 			}
 		}
 	}
@@ -65,9 +101,11 @@ func measureFig6(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 // expected one would show at its left neighbour.
 func fallSizes(e *paper.Env, credit int) []int {
 	if fits := host.Packets(2048) + credit; e.Scale.Thin() {
-		return []int{36, fits - 1, fits, 50, 80}
+		return []int{36, fits - 1, fits, 50, best58, 80}
 	}
-	return bufferSizes()
+	sizes := append(bufferSizes(), best58)
+	slices.Sort(sizes)
+	return sizes
 }
 
 // sizesOf are the numbers of processes of the smaller and the larger world.
@@ -147,6 +185,12 @@ func table2() *paper.Experiment {
 		Thinned: "Equation 5, one slot less, and 80; for 1 credit slot 64, 75 and 80. \"Stable from\" is the first of these from which on all are alike; 7 alltoalls after 1",
 		Freedom: paper.StartSkew,
 		Measure: measureTable2, Plot: plotTable2,
+		Mutations: []paper.Mutation{{
+			What: "five credit slots everywhere", Mutate: fiveCreditSlots(), Claims: []string{"1 credit slot: stable only far beyond 64 slots"},
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+				return stable2(ctx, e, 1, func(*paper.Env, int) []int { return []int{50, 57, 64, 66, 70, 75, 80} })
+			},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "2 to 5 credit slots: the overhead is stable from Equation 5 on",
@@ -174,10 +218,15 @@ const visible = 5
 const delayedAtAll = 0.5
 
 func measureTable2(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+	return stable2(ctx, e, mostCredit, stableSizes)
+}
+
+// stable2 measures 1 to most credit slots with buffers of some sizes.
+func stable2(ctx context.Context, e *paper.Env, most int, sizes func(e *paper.Env, credit int) []int) (*paper.Table, error) {
 	t := &paper.Table{Columns: []string{"credit slots", "slots", "time (µs)", "overhead (%)", "delayed (%)", "Equation 5"}}
 	var runs []paper.Run
-	for credit := 1; credit <= mostCredit; credit++ {
-		for _, slots := range stableSizes(e, credit) {
+	for credit := 1; credit <= most; credit++ {
+		for _, slots := range sizes(e, credit) {
 			r := e.Alltoall(cluster1024()[e.Scale], velo.Static, slots, credit)
 			if e.Scale.Thin() {
 				r.Iterations = rhythm

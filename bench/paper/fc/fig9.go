@@ -17,6 +17,7 @@ func fig9() *paper.Experiment {
 		Paper: "FC, section 5.4, Figure 9", PaperSize: "1,024 processes (4x4x4)",
 		Thinned: "4 buffer sizes: 10, 30, 44 and 60",
 		Freedom: paper.StartSkew, Measure: measureFig9, Plot: plotFig9,
+		Mutations: []paper.Mutation{{What: "no credits are piggybacked", Mutate: notPiggybacked(), Claims: []string{"less overhead"}}},
 		Claims: []paper.Claim{
 			{
 				Text:  "fewer explicit credit packets at every buffer size",

@@ -51,7 +51,11 @@ func goodFig6(e *paper.Env) *paper.Table {
 		for credit := 1; credit <= mostCredit; credit++ {
 			for _, slots := range fallSizes(e, credit) {
 				first, last := host.Packets(2048)+credit, equation5(credit)
-				t.Add(n, credit, slots, fallen(slots, first, last, 30+float64(n)/200, 2), fallen(slots, first, last, 90, 0))
+				high := 30 + float64(n)/200
+				if credit != 2 {
+					high += 6
+				}
+				t.Add(n, credit, slots, fallen(slots, first, last, high, 2), fallen(slots, first, last, 90, 0))
 			}
 		}
 	}

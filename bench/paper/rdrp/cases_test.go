@@ -14,3 +14,6 @@ var cases = map[string]papertest.Case{}
 // TestPlantedResultsDiffer: every claim holds on a table as the paper describes it, and differs as
 // soon as the result that contradicts it is planted.
 func TestPlantedResultsDiffer(t *testing.T) { papertest.PlantAll(t, Experiments(), cases) }
+
+// TestMutations: claims about a subject differ when it is disabled.
+func TestMutations(t *testing.T) { papertest.KillAll(t, Experiments()) }

@@ -16,6 +16,16 @@ func fig5() *paper.Experiment {
 		Paper: "RDRP, section 4.1, Figure 5", PaperSize: rdrpPaperSize + ", 1 % slow", Thinned: rdrpThinned,
 		Freedom: rdrpFreedom,
 		Measure: measureRDRP5, Plot: plotRDRP5,
+		Mutations: []paper.Mutation{{
+			What: "nothing is bounded", Mutate: unbounded, Claims: []string{"too few outstanding transfers waste bandwidth"},
+			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+				d, err := dragonfly(e)
+				if err != nil {
+					return nil, err
+				}
+				return transfers(ctx, e, d, slices.DeleteFunc(rdrp5(e, d.Nodes()), func(x transfer) bool { return x.window != 2 && x.window != 30 }))
+			},
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "at 1/8, 30 outstanding transfers are best",

@@ -81,7 +81,7 @@ func simulation(e *paper.Env, t topology.Dragonfly, x transfer, permutation int)
 	c.ECN = ecnOf(x.ecn)
 	var err error
 	c.Routing, err = routing.New(routing.PAR, t, routing.DefaultBias)
-	return c, err
+	return paper.Mutated(e, c), err
 }
 
 func ecnOf(name string) *congestion.ECN {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/bench/paper/papertest"
+	"github.com/nicloop/nicloop/cosim/fabric/routing"
 	"github.com/stretchr/testify/require"
 )
 
@@ -108,6 +109,7 @@ func init() {
 			papertest.Set("throughput", 0.3, "bound", "5/pair")(t)
 		},
 		papertest.Set("p99 (cycles)", 800, "bound", granted, "slow to 1/", 8),
+		papertest.Set("throughput", 0.6, "network", dragonflyNet, "routing", string(routing.UGAL), "bound", anyBound),
 		papertest.Set("throughput", 0.6, "network", fatTreeNet, "bound", anyBound),
 	}}
 	cases["rdrp-fig1"] = papertest.Case{Good: goodRDRP1, Plants: []func(*paper.Table){

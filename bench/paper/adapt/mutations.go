@@ -1,0 +1,39 @@
+package adapt
+
+import (
+	"context"
+
+	"github.com/nicloop/nicloop/bench"
+	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/host"
+)
+
+// notAdaptive keeps the thresholds of all pairs one byte above VELO's, where they are to adapt.
+func notAdaptive() func(any) {
+	return paper.MutateRun(func(c *bench.Config) {
+		if c.Eager != nil && c.Eager.Threshold == 0 {
+			fixed := *c.Eager
+			fixed.Threshold = host.EagerMax + 1
+			c.Eager = &fixed
+		}
+	})
+}
+
+// decidedBy measures one exchange by default and by dynamic thresholds.
+func decidedBy(r adaptRun, add func(t *paper.Table, r adaptRun, s adaptSample)) func(context.Context, *paper.Env) (*paper.Table, error) {
+	return func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+		var runs []adaptRun
+		for _, r.setting = range []string{adaptDefault, adaptDynamic} {
+			runs = append(runs, r)
+		}
+		samples, err := adaptSweep(ctx, e, runs)
+		if err != nil {
+			return nil, err
+		}
+		t := &paper.Table{}
+		for i, s := range samples {
+			add(t, runs[i], s)
+		}
+		return t, nil
+	}
+}

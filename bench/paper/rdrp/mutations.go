@@ -1,0 +1,17 @@
+package rdrp
+
+import "github.com/nicloop/nicloop/cosim/fabric/packets"
+
+// unbounded lifts every bound on outstanding packets.
+func unbounded(config any) {
+	if c, ok := config.(*packets.Config); ok {
+		c.Bound, c.Window, c.AckCycles = packets.NoBound, 0, 0
+	}
+}
+
+// evenMemories makes every memory as fast as the network.
+func evenMemories(config any) {
+	if c, ok := config.(*packets.Config); ok {
+		c.DrawSlow(0, 1)
+	}
+}
