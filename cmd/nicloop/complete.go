@@ -6,7 +6,9 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/bench/reproduce"
 	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/spf13/cobra"
 )
 
@@ -27,6 +29,7 @@ func completing(cmd *cobra.Command, most int, list func() []choice) {
 		}
 		return words, cobra.ShellCompDirectiveNoFileComp
 	}
+	completeFlags(cmd)
 	if cmd.Flags().Lookup("device") == nil {
 		return
 	}
@@ -34,6 +37,34 @@ func completing(cmd *cobra.Command, most int, list func() []choice) {
 	_ = cmd.RegisterFlagCompletionFunc("device", func(_ *cobra.Command, _ []string, begun string) ([]cobra.Completion, cobra.ShellCompDirective) {
 		return deviceWords(begun), cobra.ShellCompDirectiveNoSpace | cobra.ShellCompDirectiveNoFileComp
 	})
+}
+
+// completeFlags completes the flags with a fixed set of values, where a verb has them.
+func completeFlags(cmd *cobra.Command) {
+	for name, values := range map[string][]string{
+		"flow": {"none", "static", "dynamic"}, "rendezvous": {"rget", "rput", "chunked", "spec"},
+		"scale": {"small", "medium", "large", "paper"}, "executor": executors, "same": {sameCycles, samePackets},
+	} {
+		if cmd.Flags().Lookup(name) != nil {
+			_ = cmd.RegisterFlagCompletionFunc(name, cobra.FixedCompletions(values, cobra.ShellCompDirectiveNoFileComp))
+		}
+	}
+}
+
+func experimentChoices() (list []choice) {
+	for _, x := range reproduce.All() {
+		for _, id := range x.IDs {
+			list = append(list, choice{id, ""})
+		}
+	}
+	return list
+}
+
+func registerChoices() (list []choice) {
+	for _, name := range regs.Map().Names() {
+		list = append(list, choice{name, ""})
+	}
+	return list
 }
 
 // deviceWords completes schemes and, after ? and &, the keys of a scheme.

@@ -108,7 +108,7 @@ func memoryText(dev drivers.Device) string {
 }
 
 func (f *deviceFlags) peek() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "peek REGISTER", Short: "Read a register by name (MBOX_WP[3]) or offset (0x10018)", Args: checked(cobra.ExactArgs(1)),
 		Example: "  nicloop device peek MAGIC\n  nicloop device peek 'MBOX_WP[3]' --node 1",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -126,10 +126,12 @@ func (f *deviceFlags) peek() *cobra.Command {
 			})
 		},
 	}
+	completing(cmd, 1, registerChoices)
+	return cmd
 }
 
 func (f *deviceFlags) poke() *cobra.Command {
-	return &cobra.Command{
+	cmd := &cobra.Command{
 		Use: "poke REGISTER VALUE", Short: "Write a register and read it back", Args: checked(cobra.ExactArgs(2)),
 		Example: "  nicloop device poke SCRATCH 0xcafe",
 		RunE: func(cmd *cobra.Command, args []string) error {
@@ -154,6 +156,8 @@ func (f *deviceFlags) poke() *cobra.Command {
 			})
 		},
 	}
+	completing(cmd, 1, registerChoices)
+	return cmd
 }
 
 // register finds what NAME, NAME[INDEX] or an offset is in the map of the device.

@@ -70,6 +70,7 @@ same program continues from there.`,
 	fs.BoolVar(&f.resume, "resume", false, "reuse the finished runs of the same command after an interruption")
 	fs.BoolVar(&f.json, "json", false, "print reports as JSON, one per line")
 	cmd.RunE = f.run
+	completing(cmd, 0, experimentChoices)
 	return cmd
 }
 

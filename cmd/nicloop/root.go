@@ -14,12 +14,13 @@ import (
 
 func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer) int {
 	root := newRoot()
-	root.SetArgs(args)
+	root.SetArgs(runNumbers(args))
 	root.SetIn(in)
 	printed := &output{w: out}
 	root.SetOut(printed)
 	root.SetErr(errOut)
-	err := printed.and(root.ExecuteContext(ctx))
+	verb, err := root.ExecuteContextC(ctx)
+	err = printed.and(err)
 	if err != nil && ctx.Err() != nil && !stopped(err) {
 		err = errors.Join(fmt.Errorf("interrupted: %w", context.Cause(ctx)), err)
 	}
@@ -27,7 +28,7 @@ func run(ctx context.Context, args []string, in io.Reader, out, errOut io.Writer
 	if err != nil && !errors.Is(err, errFailed) && !errors.Is(err, errHung) {
 		fmt.Fprintf(errOut, "nicloop: %s\n", printable(err.Error()))
 		if code == exitUsage {
-			fmt.Fprintln(errOut, "see nicloop help")
+			fmt.Fprintln(errOut, "see nicloop help"+strings.TrimPrefix(verb.CommandPath(), root.Name()))
 		}
 	}
 	return code

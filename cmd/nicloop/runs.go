@@ -45,8 +45,29 @@ func known(err error) error {
 	return err
 }
 
+// newest marks the number of a run that is counted from the newest one, see runNumbers.
+const newest = "~"
+
+// runNumbers lets nicloop runs show and diff accept -1 as a run: the parser of flags would take it
+// for a flag.
+func runNumbers(args []string) []string {
+	if len(args) < 3 || args[0] != "runs" || args[1] != "show" && args[1] != "diff" {
+		return args
+	}
+	args = slices.Clone(args)
+	for i, a := range args {
+		if rest, ok := strings.CutPrefix(a, "-"); ok && rest != "" && strings.Trim(rest, "0123456789") == "" {
+			args[i] = newest + rest
+		}
+	}
+	return args
+}
+
 // number parses the number of a run, or -1 and so on from the newest.
 func (f *runsFlags) number(text string) (uint64, error) {
+	if rest, ok := strings.CutPrefix(text, newest); ok {
+		text = "-" + rest
+	}
 	n, err := strconv.ParseInt(text, 10, 63)
 	if err != nil || n == 0 {
 		return 0, misused("run %q: expected a number of nicloop runs list, or -1 for the newest", text)
@@ -128,7 +149,7 @@ func (f *runsFlags) show() *cobra.Command {
 	var html string
 	cmd := &cobra.Command{
 		Use: "show [RUN]", Short: "Show the failures and slowdowns of a run (default: the newest)", Args: checked(cobra.MaximumNArgs(1)),
-		Example: "  nicloop runs show\n  nicloop runs show 17 --all",
+		Example: "  nicloop runs show\n  nicloop runs show 17 --all\n  nicloop runs show -2",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			run, list, err := f.get(strings.Join(append(args, "-1")[:1], ""))
 			if err != nil {
@@ -143,9 +164,20 @@ func (f *runsFlags) show() *cobra.Command {
 			return showRun(cmd.OutOrStdout(), &run, list, all)
 		},
 	}
+	completing(cmd, 1, f.choices)
 	cmd.Flags().StringVar(&html, "html", "", "write the run's HTML report to `FILE`, like report.html of regress")
 	cmd.Flags().BoolVar(&all, "all", false, "include the tests that passed")
 	return cmd
+}
+
+// choices completes numbers of runs.
+func (f *runsFlags) choices() (list []choice) {
+	all, _ := f.store().List() // completion has nobody to report an error to
+	for i := range all {
+		r := &all[i]
+		list = append(list, choice{strconv.FormatUint(r.ID, 10), fmt.Sprintf("%s on %s: %s", r.Began.Local().Format(time.DateTime), r.Device, countsText(r))})
+	}
+	return list
 }
 
 func showRun(w io.Writer, run *runs.Run, list []runs.Record, all bool) error {
@@ -208,7 +240,7 @@ func (f *runsFlags) diff() *cobra.Command {
 		Use: "diff [BEFORE [AFTER]]", Short: "Compare verdicts and cycles of two runs (default: the newest two)",
 		Long: `Compare the tests that both runs decided: their verdicts, and their cycles if both
 passed. Tests that only one of the runs has are counted; --all lists them.`, Args: checked(cobra.MaximumNArgs(2)),
-		Example: "  nicloop runs diff\n  nicloop runs diff 12 17\n  nicloop runs diff -- -5 -1",
+		Example: "  nicloop runs diff\n  nicloop runs diff 12 17\n  nicloop runs diff -5 -1",
 		RunE: func(cmd *cobra.Command, args []string) error {
 			names := []string{"-2", "-1"}
 			copy(names, args)
@@ -240,6 +272,7 @@ passed. Tests that only one of the runs has are counted; --all lists them.`, Arg
 			return err
 		},
 	}
+	completing(cmd, 2, f.choices)
 	cmd.Flags().BoolVar(&all, "all", false, "include the tests that only one of the runs has, or whose end was interrupted")
 	return cmd
 }

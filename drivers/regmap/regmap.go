@@ -183,7 +183,8 @@ func (m *Map) Parse(text string) (uint32, error) {
 	r, ok := m.ByName(name)
 	if !ok {
 		names := m.Names()
-		return 0, fmt.Errorf("unknown register %q%s; known: %v", name, suggest.Nearest(name, names), names)
+		const maxSuggested = 3
+		return 0, fmt.Errorf("unknown register %q%s; nicloop device dump lists all", name, suggest.Some(name, names, maxSuggested))
 	}
 	if index < 0 || index >= int(r.Count) {
 		return 0, fmt.Errorf("register %s[%d] does not exist: expected index 0 to %d", name, index, r.Count-1)

@@ -92,6 +92,8 @@ func TestNames(t *testing.T) {
 		require.NoError(t, err, text)
 		require.Equal(t, want, off, text)
 	}
+	_, err = m.Parse("NOTHING_LIKE_IT")
+	require.EqualError(t, err, `unknown register "NOTHING_LIKE_IT"; nicloop device dump lists all`)
 	for text, want := range map[string]string{
 		"STATSU": `did you mean "STATUS"?`, "SRC[2]": "expected index 0 to 1", "SRC[": "expected NAME",
 	} {
