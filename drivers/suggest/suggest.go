@@ -22,9 +22,8 @@ func Nearest(name string, candidates []string) string {
 	return fmt.Sprintf(", did you mean %q?", best)
 }
 
-// Some returns `, did you mean "x", "y" or "z"?` for at most that number of candidates: those
-// that contain a part of the name between underscores, and those with few differences. It returns ""
-// if none is near.
+// Some returns `, did you mean "x", "y" or "z"?` for at most that number of candidates: those with
+// few differences, and those that begin with the same word. It returns "" if none is near.
 func Some(name string, candidates []string, most int) string {
 	type near struct {
 		word     string
