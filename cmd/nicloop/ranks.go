@@ -149,22 +149,26 @@ func serveDevice(ctx context.Context, device string, nodes, memory int, c broker
 
 // freeRunning makes a simulated device free-running unless its URI sets its clock.
 func freeRunning(device string) string {
-	scheme, query, keys := strings.Cut(device, "?")
-	add := "clock=wall"
+	scheme, query, _ := strings.Cut(device, "?")
+	defaults := []string{"clock=wall"}
 	switch {
 	case scheme == "rtl:", scheme == "model:", scheme == "ideal:":
 	case strings.HasPrefix(scheme, "design:"):
-		add += "&inside=1" // only then can its memory be lent
+		defaults = append(defaults, "inside=1") // only then can its memory be lent
 	default:
 		return device
 	}
-	switch {
-	case !keys:
-		return device + "?" + add
-	case strings.Contains("&"+query, "&clock="):
-		return device
+	for _, d := range defaults {
+		key, _, _ := strings.Cut(d, "=")
+		if strings.Contains("&"+query, "&"+key+"=") {
+			continue
+		}
+		if query != "" {
+			query += "&"
+		}
+		query += d
 	}
-	return device + "&" + add
+	return scheme + "?" + query
 }
 
 // newPart is the verb that the programs execute.

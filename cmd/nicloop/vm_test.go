@@ -90,3 +90,17 @@ func TestVMDesignWithoutPCI(t *testing.T) {
 	require.ErrorContains(t, err, "has no key pci")
 	require.Equal(t, exitUsage, run(t.Context(), []string{"vm", "build-module"}, nil, &said, &said))
 }
+
+func TestFreeRunning(t *testing.T) {
+	for device, want := range map[string]string{
+		"rtl:":                     "rtl:?clock=wall",
+		"rtl:?vc_depth=8":          "rtl:?vc_depth=8&clock=wall",
+		"rtl:?clock=step":          "rtl:?clock=step",
+		"uart:/dev/x":              "uart:/dev/x",
+		"design:x.yaml":            "design:x.yaml?clock=wall&inside=1",
+		"design:x.yaml?inside=1":   "design:x.yaml?inside=1&clock=wall",
+		"design:x.yaml?clock=wall": "design:x.yaml?clock=wall&inside=1",
+	} {
+		require.Equal(t, want, freeRunning(device))
+	}
+}
