@@ -164,8 +164,6 @@ func Deep() []Options {
 		"buffers=1 events=4 1:put>0.0 1:put>0.0 1:put>0.0",
 		"0:put>0.0 0:put>0.0 1:put>0.0",
 		"prompt 0:put>1.0 0:put>1.0 1:put>0.0 1:put>0.0",
-		"prompt ranks=3 1:put>0.0 1:put>0.0 2:put>0.0 2:put>0.0",
-		"prompt ranks=3 pts=2 1:put>0.0 1:put>0.1 2:put>0.0 2:put>0.1 0:put>0.0",
 	)
 }
 
