@@ -52,7 +52,7 @@ var otherCommands = []string{
 	"bench bridge", "bisect", "budget", "cache clean", "cache list", "cache prebuild", "cache verify", "calibrate", "check portals", "check portals-offload", "check rportals", "completion", "design check", "design init", "device bind",
 	"device diff", "device dump", "device info", "device list", "device log", "device peek", "device poke", "device replay",
 	"device reset", "device scan", "device script", "device selftest", "device unbind", "dissector", "doctor", "help", "man", "mpi", "part",
-	"runs diff", "runs gc", "runs list", "runs show", "runs trend", "serve", "task", "version", "vm",
+	"runs diff", "runs gc", "runs list", "runs show", "runs trend", "serve", "task", "version", "vm", "vm build-module",
 }
 
 func startLong(t *testing.T, line string) (cmd *exec.Cmd, out *bytes.Buffer, tmp string) {
