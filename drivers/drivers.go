@@ -9,9 +9,6 @@ import (
 // Cycle counts clock cycles since reset.
 type Cycle uint64
 
-// Forever is the deadline of a run without one.
-const Forever = ^Cycle(0)
-
 // A Device is one NIC as the software of its node sees it. Offsets are those of package regs. The
 // interface has only what a board can do.
 type Device interface {

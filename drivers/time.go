@@ -19,6 +19,9 @@ const (
 
 	// Never is the time of an event that does not occur.
 	Never Time = 1<<63 - 1
+
+	// Forever is the deadline of a run without one.
+	Forever = ^Cycle(0)
 )
 
 // Nanoseconds returns t in nanoseconds.

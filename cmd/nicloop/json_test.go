@@ -19,6 +19,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/spf13/cobra"
@@ -90,7 +91,9 @@ func (s *style) check(typ reflect.Type, unit bool) {
 			continue
 		}
 		require.Regexp(s.t, snake, key, "%v.%s: expected a key in snake_case", typ, f.Name)
-		named := unit || withUnit.MatchString(key) || typ == reflect.TypeFor[runs.Figure]() // whose name has the unit
+		// The name of a figure and the text of a check have the unit.
+		inText := typ == reflect.TypeFor[runs.Figure]() || typ == reflect.TypeFor[judge.Interval]()
+		named := unit || withUnit.MatchString(key) || inText
 		switch leaf := leafOf(f.Type); {
 		case leaf == reflect.TypeFor[time.Duration]():
 			s.t.Errorf("%v.%s: a time.Duration has no unit in JSON", typ, f.Name)
