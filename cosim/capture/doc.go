@@ -3,14 +3,15 @@
 //
 // # Guarantees
 //
-//   - [Writer] reassembles the flits of a packet per node, trace point and virtual channel and, with
-//     bus=pcie, the words of TLPs per node and direction. The time of a packet is the simulated time of
-//     its last flit, so the file is in order of time. Identical runs give identical bytes.
-//   - [Latency] attributes the time of VELO packets, under any load, to the blocks on their path, from
-//     line to slot. [Flight] lists all stages of one packet on an idle network, VELO or RMA, including
-//     software and memory.
-//   - [NicLoop], [VELO], [RMA] and [Tail] are gopacket layers that decode and serialise packets; they
-//     never panic on any input. [Dissector] is the source of the dissector for Wireshark.
+//   - [Writer] reassembles the flits of a packet per node, trace point and virtual channel and,
+//     with bus=pcie, the words of TLPs per node and direction. The time of a packet is the
+//     simulated time of its last flit, so the file is in order of time. Identical runs give
+//     identical bytes.
+//   - [Latency] attributes the time of VELO packets, under any load, to the blocks on their path,
+//     from line to slot. [Flight] lists all stages of one packet on an idle network, VELO or RMA,
+//     including software and memory.
+//   - [NicLoop], [VELO], [RMA] and [Tail] are gopacket layers that decode and serialise packets;
+//     they never panic on any input. [Dissector] is the source of the dissector for Wireshark.
 //
 // # Requirements for the caller
 //

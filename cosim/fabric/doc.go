@@ -3,18 +3,18 @@
 //
 // # Guarantees
 //
-//   - A flit takes InjectCycles to its first router, RouterCycles per router and LinkCycles per link. A
-//     freed entry can be used again after CreditCycles (LocalCreditCycles next to a NIC); one credit
-//     returns per VC and cycle.
-//   - Each input VC has one queue per output; the queues of a VC share its VCDepth entries. A packet
-//     holds its output VC from head to tail, and an arbiter selects the next packet; in each cycle
-//     another arbiter selects among the VCs that can send. Both are round-robin, starting behind the
-//     last one served.
-//   - Nothing is lost, and traffic with the same source, destination and VC stays in order. A packet
-//     without a legal route is discarded and counted, and does not block others.
-//   - The same calls give the same flits in the same cycles, in runs or one by one, in one part or in
-//     several. Calls after New and Expose do not allocate, except for lists between parts and lists of
-//     links in error, which grow to their maximum.
+//   - A flit takes InjectCycles to its first router, RouterCycles per router and LinkCycles per
+//     link. A freed entry can be used again after CreditCycles (LocalCreditCycles next to a NIC);
+//     one credit returns per VC and cycle.
+//   - Each input VC has one queue per output; the queues of a VC share its VCDepth entries. A
+//     packet holds its output VC from head to tail, and an arbiter selects the next packet; in each
+//     cycle another arbiter selects among the VCs that can send. Both are round-robin, starting
+//     behind the last one served.
+//   - Nothing is lost, and traffic with the same source, destination and VC stays in order. A
+//     packet without a legal route is discarded and counted, and does not block others.
+//   - The same calls give the same flits in the same cycles, in runs or one by one, in one part or
+//     in several. Calls after New and Expose do not allocate, except for lists between parts and
+//     lists of links in error, which grow to their maximum.
 //   - Only outputs that can make progress cost time: an output that waits for a flit or a credit is
 //     examined only when that arrives.
 //

@@ -5,18 +5,19 @@
 //
 // # Guarantees
 //
-//   - The device looks like nic_pcie: BARs 0 (registers), 2 (send windows, prefetchable) and 4 (MSI-X,
-//     with a vector per process), bus mastering, function reset, and INTA in addition. Registers are
-//     written by quadwords; other writes to them are dropped, like writes that the NIC refuses, as is
-//     usual for posted writes.
-//   - The NIC writes directly to the guest's memory, at the guest's addresses or, behind the virtual
-//     IOMMU, according to its tables. Accesses of a function without bus mastering, or to an unmapped
-//     address, silently go to scratch memory.
-//   - The output of a command is passed on unchanged; its exit code is recognised only with a mark that
-//     no output contains by chance. A guest that dies before the command begins is booted again; later
-//     that is a [GuestError], which names what died: QEMU, the guest's kernel, or the device.
-//   - No process or file is left behind: sockets and the second disk have no names, and QEMU exits with
-//     this program.
+//   - The device looks like nic_pcie: BARs 0 (registers), 2 (send windows, prefetchable) and 4
+//     (MSI-X, with a vector per process), bus mastering, function reset, and INTA in addition.
+//     Registers are written by quadwords; other writes to them are dropped, like writes that the
+//     NIC refuses, as is usual for posted writes.
+//   - The NIC writes directly to the guest's memory, at the guest's addresses or, behind the
+//     virtual IOMMU, according to its tables. Accesses of a function without bus mastering, or to
+//     an unmapped address, silently go to scratch memory.
+//   - The output of a command is passed on unchanged; its exit code is recognised only with a mark
+//     that no output contains by chance. A guest that dies before the command begins is booted
+//     again; later that is a [GuestError], which names what died: QEMU, the guest's kernel, or the
+//     device.
+//   - No process or file is left behind: sockets and the second disk have no names, and QEMU exits
+//     with this program.
 //
 // [Config].Function describes the function of another design: IDs, BAR 0, vectors, the widths of
 // its accesses, and what a reset writes. Its interrupts are read from registers of the simulation.

@@ -7,18 +7,19 @@
 // A router has a queue per input port and VC, with room for Depth flits in whole packets. Packets
 // use virtual cut-through and are not interleaved:
 //
-//   - The packet at the front of a queue is routed in the cycle in which its head arrives, or in which
-//     the tail of the previous packet has left. It then requests an output until it gets it, which
-//     requires room for the whole packet behind the output's wire on its VC.
-//   - In each cycle the router considers the front packets that have room and whose input and output
-//     are free, starting with the queue that was served longest ago; each gets its output unless an
-//     earlier one took its input or its output. Both are then busy until the packet's tail has
-//     crossed: Speedup flits per cycle, but none before it has arrived.
-//   - An output that was given to younger requests 16 times, while an older one with room waited for
-//     its input, is held for the older one, and so is the input, until both are free.
-//   - An output's wire carries whole packets, one flit per cycle, in the order in which they crossed; a
-//     head is on the wire RouterCycles after it began to cross at the earliest.
-//   - The room of a packet is returned when its tail has left, with the latency of a flit on the wire.
+//   - The packet at the front of a queue is routed in the cycle in which its head arrives, or in
+//     which the tail of the previous packet has left. It then requests an output until it gets it,
+//     which requires room for the whole packet behind the output's wire on its VC.
+//   - In each cycle the router considers the front packets that have room and whose input and
+//     output are free, starting with the queue that was served longest ago; each gets its output
+//     unless an earlier one took its input or its output. Both are then busy until the packet's
+//     tail has crossed: Speedup flits per cycle, but none before it has arrived.
+//   - An output that was given to younger requests 16 times, while an older one with room waited
+//     for its input, is held for the older one, and so is the input, until both are free.
+//   - An output's wire carries whole packets, one flit per cycle, in the order in which they
+//     crossed; a head is on the wire RouterCycles after it began to cross at the earliest.
+//   - The room of a packet is returned when its tail has left, with the latency of a flit on the
+//     wire.
 //
 // A node has room for one queue at its router and one behind its output, which it empties at its
 // own pace ([Config.Slow]).
@@ -39,10 +40,11 @@
 //
 // No request starves:
 //
-//   - A request that could cross loses its input or its output only to a queue that was served longer
-//     ago, and that one is younger from then on: it loses at most once to each queue of its router.
-//   - A request that never finds both free sees its output given to others. As the oldest request for
-//     that output it is passed over 16 times, then both are held for it.
+//   - A request that could cross loses its input or its output only to a queue that was served
+//     longer ago, and that one is younger from then on: it loses at most once to each queue of its
+//     router.
+//   - A request that never finds both free sees its output given to others. As the oldest request
+//     for that output it is passed over 16 times, then both are held for it.
 //
 // A round-robin pointer per output, shared by its VCs, does not guarantee this: a grant to one VC
 // moves the pointer past requests for another VC that has no room, and of two requests that compete

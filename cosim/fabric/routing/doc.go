@@ -5,10 +5,10 @@
 //
 // # Guarantees
 //
-//   - A packet that is routed until Route returns its node's port arrives there in a bounded number of
-//     hops.
-//   - The dependency graph of channels (wires with their VCs) has no cycles: the tests build it for all
-//     choices.
+//   - A packet that is routed until Route returns its node's port arrives there in a bounded number
+//     of hops.
+//   - The dependency graph of channels (wires with their VCs) has no cycles: the tests build it for
+//     all choices.
 //   - Route depends only on its arguments, and writes only into the Header.
 //
 // # Requirements for the caller

@@ -5,6 +5,6 @@
 //
 //   - Every wire is the same from both ends, with the same latency.
 //   - Every node is connected to exactly one port.
-//   - Routers are grouped in parts of neighbours, numbered from 0, such that the wires between parts are
-//     as few and as long as possible: simulators run parts in parallel.
+//   - Routers are grouped in parts of neighbours, numbered from 0, such that the wires between
+//     parts are as few and as long as possible: simulators run parts in parallel.
 package topology
