@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"sync"
 
+	"github.com/nicloop/nicloop/bench/steady"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 	"github.com/nicloop/nicloop/drivers/limits"
 	"github.com/nicloop/nicloop/drivers/logs"
@@ -30,14 +31,15 @@ type Study struct {
 
 // A Rate is a load measured with one or more seeds.
 type Rate struct {
-	Rate     float64  `json:"offered_share"`
-	Accepted float64  `json:"accepted_share"`
-	Within   float64  `json:"within_share"`            // half width of the 95 % interval: between seeds, or from the batches of one
-	Latency  float64  `json:"latency_cycles,omitzero"` // mean; absent if no packet was measured
-	Spread   float64  `json:"latency_within_cycles"`   // between seeds
-	Settled  bool     `json:"settled"`
-	State    State    `json:"state"`
-	Seeds    []*Point `json:"seeds"`
+	Rate     float64 `json:"offered_share"`
+	Accepted float64 `json:"accepted_share"`
+	Within   float64 `json:"within_share"`            // half width of the 95 % interval: between seeds, or from the batches of one
+	Latency  float64 `json:"latency_cycles,omitzero"` // mean; absent if no packet was measured
+	Spread   float64 `json:"latency_within_cycles"`   // between seeds
+	// Steady is transient if one of the points is.
+	Steady steady.State `json:"steady"`
+	State  State        `json:"state"`
+	Seeds  []*Point     `json:"seeds"`
 }
 
 // Curve measures a list of rates.
@@ -113,7 +115,7 @@ func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error)
 }
 
 func gather(rate float64, points []*Point) *Rate {
-	r := &Rate{Rate: rate, Seeds: points, Settled: true}
+	r := &Rate{Rate: rate, Seeds: points, Steady: steady.Steady}
 	var accepted, latency []float64
 	offered := 0.0
 	for _, p := range points {
@@ -121,15 +123,17 @@ func gather(rate float64, points []*Point) *Rate {
 		if p.Packets > 0 {
 			latency = append(latency, p.Latency.Mean)
 		}
-		r.Settled = r.Settled && p.Settled
+		if p.Steady != steady.Steady {
+			r.Steady = p.Steady
+		}
 		offered += p.offered
 	}
-	r.Accepted, r.Within = Interval(accepted)
-	r.Latency, r.Spread = Interval(latency)
+	r.Accepted, r.Within = steady.Interval(accepted)
+	r.Latency, r.Spread = steady.Interval(latency)
 	if len(points) == 1 {
 		r.Within = points[0].Within
 	}
-	r.State = stateOf(rate, r.Accepted, r.Within, offered, r.Settled)
+	r.State = stateOf(rate, r.Accepted, r.Within, offered, r.Steady)
 	return r
 }
 

@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"testing"
 
+	"github.com/nicloop/nicloop/bench/steady"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
@@ -40,7 +41,7 @@ func TestMeasure(t *testing.T) {
 	before := 0.0
 	for _, rate := range []float64{0.1, 0.3, 0.5} {
 		p := measure(t, c, rate)
-		require.True(t, p.Settled)
+		require.Equal(t, steady.Steady, p.Steady)
 		require.InDelta(t, rate, p.Accepted, 3*p.Within+0.005)
 		require.Equal(t, OK, p.State)
 		require.Greater(t, p.Latency.Mean, before)
@@ -62,7 +63,8 @@ func TestAdversarial(t *testing.T) {
 	require.InDelta(t, 1.0/8, minimal.Accepted, 0.01)
 	par := measure(t, network(t, "dragonfly:2", routing.PAR, "adversarial"), 1)
 	require.Greater(t, par.Accepted, 2.5*minimal.Accepted)
-	require.Greater(t, par.Routers, minimal.Routers+1)
+	routers := func(p *Point) float64 { return float64(p.FlitHops) / p.Accepted / float64(p.Cycles-p.From) }
+	require.Greater(t, routers(par), routers(minimal)+72, "72 nodes")
 }
 
 // TestSaturation: the rate found by bisection is accepted, and 0.02 more is not.
@@ -148,9 +150,9 @@ func TestMap(t *testing.T) {
 	}
 }
 
-// TestSettled: a drift too slow for adjacent windows is detected between halves, and so is growth
-// of queues.
-func TestSettled(t *testing.T) {
+// TestState: a drift that is too slow for adjacent windows is transient, and so is a network whose
+// queues grow, or whose transient ends only during the measurement.
+func TestState(t *testing.T) {
 	m := meter{rule: DefaultRule}
 	windows := func(n int, accepted func(i int) float64, inside func(i int) float64) {
 		for i := range n {
@@ -159,33 +161,77 @@ func TestSettled(t *testing.T) {
 	}
 	same := func(v float64) func(int) float64 { return func(int) float64 { return v } }
 	windows(16, func(i int) float64 { return 0.6 - 0.01*float64(i) }, same(100))
-	require.False(t, m.settled())
+	require.Equal(t, steady.Transient, m.state(16))
 	windows(48, same(0.45), same(100))
-	require.True(t, m.settled())
+	require.Equal(t, steady.Steady, m.state(64))
+	require.Equal(t, steady.Steady, m.state(16))
+	require.Equal(t, steady.Transient, m.state(10), "the transient ends with window 16")
 
 	m = meter{rule: DefaultRule} // 0.45 flits in each of 250 cycles: 2 % are 2.25 per window
 	windows(16, same(0.45), func(i int) float64 { return 3 * float64(i) })
-	require.False(t, m.settled())
+	require.Equal(t, steady.Transient, m.state(16))
 	m.rule.Filled = false
-	require.True(t, m.settled())
+	require.Equal(t, steady.Steady, m.state(16))
 	m = meter{rule: DefaultRule}
 	windows(16, same(0.45), func(i int) float64 { return 1 * float64(i) })
-	require.True(t, m.settled())
+	require.Equal(t, steady.Steady, m.state(16))
 }
+
+// TestMeasuresAnew: a network that becomes slower during its first measurement is measured again,
+// after the change; one that changes without end is labelled transient.
+func TestMeasuresAnew(t *testing.T) {
+	for _, c := range []struct {
+		rate func(now int64) float64
+		want steady.State
+	}{
+		{func(now int64) float64 { return 0.5 }, steady.Steady},
+		{func(now int64) float64 {
+			if now < 3000 { // the warm-up ends at 2,000
+				return 0.5
+			}
+			return 0.25
+		}, steady.Steady},
+		{func(now int64) float64 { return 0.1 + float64(now)/1e5 }, steady.Transient},
+	} {
+		rate := c.rate
+		build := func(cfg packets.Config) (Engine, error) {
+			n, err := packets.New(cfg)
+			return &scripted{Network: n, rate: rate}, err
+		}
+		cfg := network(t, "mesh:2x2", routing.Minimal, "uniform")
+		p, err := Measure(context.Background(), build, cfg, DefaultRule, nil)
+		require.NoError(t, err)
+		require.Equal(t, c.want, p.Steady)
+		if c.want == steady.Steady {
+			require.InDelta(t, rate(p.Cycles), p.Accepted, 1e-3)
+			require.Less(t, p.Cycles, int64(64*250))
+		}
+	}
+}
+
+// scripted is a network whose accepted flits follow a function of time.
+type scripted struct {
+	*packets.Network
+	rate  func(now int64) float64
+	now   int64
+	flits float64
+}
+
+func (s *scripted) Now() int64 { return s.now }
+
+func (s *scripted) Run(until int64) {
+	for ; s.now < until; s.now++ {
+		s.flits += 4 * s.rate(s.now) // four nodes
+	}
+}
+
+func (s *scripted) Totals() packets.Totals { return packets.Totals{Flits: uint64(s.flits)} }
 
 func TestCancelled(t *testing.T) {
 	ctx, cancel := context.WithCancel(context.Background())
 	cancel()
 	_, err := Measure(ctx, Packets, network(t, "mesh:4", routing.Minimal, "uniform"), DefaultRule, nil)
 	require.ErrorIs(t, err, context.Canceled)
-}
-
-func TestInterval(t *testing.T) {
-	m, w := Interval([]float64{1, 2, 3})
-	require.InDelta(t, 2, m, 1e-9)
-	require.InDelta(t, 4.303/1.7320508, w, 1e-3)
-	_, w = Interval([]float64{5})
-	require.Zero(t, w)
 }
 
 // TestEngines: both engines are measured in the same way. Without load the same mesh has about the
@@ -233,17 +279,17 @@ func TestTooFewPackets(t *testing.T) {
 func TestStateOf(t *testing.T) {
 	for _, c := range []struct {
 		rate, accepted, within, offered float64
-		settled                         bool
+		s                               steady.State
 		want                            State
 	}{
-		{0.5, 0.5, 0.01, 1e4, true, OK},
-		{0.5, 0.5, 0.01, 1e4, false, NotSettled},
-		{0.5, 0.4, 0.01, 1e4, true, Saturated},
-		{0.5, 0.4, 0.01, 1e4, false, Saturated},
-		{0.5, 0, 0, 1e4, true, Saturated}, // no progress at all
-		{0.5, 0.47, 0.02, 1e4, true, TooFewPackets},
-		{0.001, 0, 0, 1, true, TooFewPackets},
+		{0.5, 0.5, 0.01, 1e4, steady.Steady, OK},
+		{0.5, 0.5, 0.01, 1e4, steady.Transient, Transient},
+		{0.5, 0.4, 0.01, 1e4, steady.Steady, Saturated},
+		{0.5, 0.4, 0.01, 1e4, steady.Transient, Saturated},
+		{0.5, 0, 0, 1e4, steady.Steady, Saturated}, // no progress at all
+		{0.5, 0.47, 0.02, 1e4, steady.Steady, TooFewPackets},
+		{0.001, 0, 0, 1, steady.Steady, TooFewPackets},
 	} {
-		require.Equal(t, c.want, stateOf(c.rate, c.accepted, c.within, c.offered, c.settled), "%+v", c)
+		require.Equal(t, c.want, stateOf(c.rate, c.accepted, c.within, c.offered, c.s), "%+v", c)
 	}
 }

@@ -2,28 +2,29 @@ package load
 
 import (
 	"context"
-	"math"
 	"slices"
 
+	"github.com/nicloop/nicloop/bench/steady"
 	"github.com/nicloop/nicloop/cosim/fabric/flits"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 )
 
 // A Rule decides when a network is in steady state and how long it is then measured. Throughput is
-// recorded per window. The network is in steady state when the throughput of the second half of all
-// windows equals that of the quarter before them within Tolerance: comparing halves detects a drift
-// that is too slow for adjacent windows. Then Batches windows are measured.
+// recorded per window. The network is in steady state when steady.MSER finds the end of the
+// transient in the first half of all windows; a window is the mean of five equal parts, so this is
+// MSER-5. Then Batches windows are measured. If they show that the transient lasted into the
+// measurement, the network is measured anew, until Most windows have passed.
 //
-// With Filled, queues must be stable, too: the flits in flight may not have grown between these two
-// periods by more than that share of what was accepted in the quarter. A saturated network with
-// deep buffers accepts more than it can sustain until they are full: a Dragonfly of 5,256 nodes
+// With Filled, queues must be stable, too: from one half of the windows to the next, the flits in
+// flight may not grow by more than Tolerance of what was accepted meanwhile. A saturated network
+// with deep buffers accepts more than it can sustain until they are full: a Dragonfly of 5,256 nodes
 // with 256 flits per VC accepts 0.906 from cycle 3,000 to 6,000, then 0.85, and 0.885 from 10,000
 // on.
 type Rule struct {
 	Window    int64   // cycles
-	Tolerance float64 // share
-	Least     int     // windows before steady state can be detected
-	Most      int     // windows after which the network is measured regardless
+	Tolerance float64 // growth of queues, as a share of what is accepted
+	Least     int     // windows before steady state can be detected; at least steady.MinBatches
+	Most      int     // windows after which no measurement begins anew
 	Batches   int
 	Filled    bool
 }
@@ -52,7 +53,7 @@ type Class struct {
 type Point struct {
 	Rate     float64 `json:"offered_share"` // of the capacity of a wire, like all rates
 	Accepted float64 `json:"accepted_share"`
-	// Within is the half width of the 95 % interval of Accepted, from the batches.
+	// Within is the half width of the 95 % interval of Accepted, from uncorrelated batches of windows.
 	Within float64 `json:"within_share"`
 	// Least and Greatest are the extremes over nodes.
 	Least    float64 `json:"least_share"`
@@ -60,10 +61,11 @@ type Point struct {
 	Latency  Latency `json:"latency_cycles,omitzero"` // absent if no packet was measured
 	Routers  float64 `json:"routers_ratio"`           // mean number of routers that a packet passes
 	Packets  uint64  `json:"packets"`                 // packets in the latency statistics
-	Settled  bool    `json:"settled"`
-	State    State   `json:"state"`
-	Cycles   int64   `json:"cycles"`
-	From     int64   `json:"from"` // first cycle of the measurement
+	// Steady is transient if the transient may have lasted into the measurement.
+	Steady steady.State `json:"steady"`
+	State  State        `json:"state"`
+	Cycles int64        `json:"cycles"`
+	From   int64        `json:"from"` // first cycle of the measurement
 
 	Series   []float64 `json:"series_share"` // accepted rate of each window
 	Classes  []Class   `json:"classes,omitempty"`
@@ -111,27 +113,28 @@ func Measure(ctx context.Context, build Maker, cfg packets.Config, rule Rule, st
 	}
 	m := &meter{n: n, rule: rule, step: step, nodes: float64(cfg.Topology.Nodes()), packet: float64(cfg.Flits)}
 	p := &Point{Rate: cfg.Rate}
-	for !p.Settled && len(m.series) < rule.Most {
-		if err := m.window(ctx); err != nil {
+	var before packets.Totals
+	var taken []uint64
+	var links []Link
+	for p.Steady != steady.Steady && len(m.series) < max(rule.Most, 1) {
+		if err := m.warmUp(ctx); err != nil {
 			return nil, err
 		}
-		p.Settled = m.settled()
-	}
-	p.From = n.Now()
-	n.Measure()
-	before, taken, links := n.Totals(), n.Taken(), carried(cfg, n)
-	m.left = rule.Batches
-	for range rule.Batches {
-		if err := m.window(ctx); err != nil {
+		p.From = n.Now()
+		n.Measure()
+		before, taken, links = n.Totals(), n.Taken(), carried(cfg, n)
+		warm := len(m.series)
+		if err := m.windows(ctx, rule.Batches); err != nil {
 			return nil, err
 		}
+		p.Steady = m.state(warm)
 	}
 	p.Series, p.Cycles = m.series, n.Now()
-	p.Accepted, p.Within = Interval(m.series[len(m.series)-rule.Batches:])
+	p.Accepted, p.Within, _ = steady.Mean(m.series[len(m.series)-rule.Batches:])
 	p.FlitHops = n.Totals().FlitHops - before.FlitHops
 	p.latencies(n.Latencies())
 	p.offered = p.Rate * m.nodes * float64(p.Cycles-p.From) / m.packet
-	p.State = stateOf(p.Rate, p.Accepted, p.Within, p.offered, p.Settled)
+	p.State = stateOf(p.Rate, p.Accepted, p.Within, p.offered, p.Steady)
 	p.shares(n.Taken(), taken)
 	for i, l := range carried(cfg, n) {
 		l.Load = (l.Load - links[i].Load) / float64(p.Cycles-p.From)
@@ -149,7 +152,48 @@ type meter struct {
 	series []float64
 	inside []float64 // flits in flight per node, at the end of each window
 	step   func(done, of int)
-	left   int
+}
+
+// warmUp runs the network until it appears to be in steady state. Without that it ends after Most
+// windows.
+func (m *meter) warmUp(ctx context.Context) error {
+	for {
+		if err := m.windows(ctx, 1); err != nil {
+			return err
+		}
+		n := len(m.series)
+		if n >= m.rule.Most || n >= m.rule.Least && m.state(n) == steady.Steady {
+			return nil
+		}
+	}
+}
+
+// state examines all windows. A transient that ends in the first half of them, but after the first
+// warm windows, is part of the measurement.
+func (m *meter) state(warm int) steady.State {
+	t := steady.MSER(m.series)
+	if t.Dropped > warm || m.rule.Filled && !m.filled() {
+		return steady.Transient
+	}
+	return t.State
+}
+
+// filled reports whether the queues are stable: it compares the flits in flight in the second half
+// of all windows with those in the quarter before.
+func (m *meter) filled() bool {
+	n := len(m.series)
+	accepted := mean(m.series[n/4:n/2]) * float64(int64(n/4)*m.rule.Window)
+	return mean(m.inside[n/2:])-mean(m.inside[n/4:n/2]) <= m.rule.Tolerance*accepted
+}
+
+// windows simulates so many windows.
+func (m *meter) windows(ctx context.Context, count int) error {
+	for range count {
+		if err := m.window(ctx); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (m *meter) window(ctx context.Context) error {
@@ -175,19 +219,6 @@ func (m *meter) stretch() int64 { return max(1, int64(nodeCycles/m.nodes)) }
 
 // nodeCycles is the work of a core in about a tenth of a second.
 const nodeCycles = 1 << 20
-
-func (m *meter) settled() bool {
-	n := len(m.series)
-	if n < m.rule.Least || n%4 != 0 {
-		return false
-	}
-	now, before := mean(m.series[n/2:]), mean(m.series[n/4:n/2])
-	if math.Abs(now-before) > m.rule.Tolerance*now {
-		return false
-	}
-	grown := mean(m.inside[n/2:]) - mean(m.inside[n/4:n/2])
-	return !m.rule.Filled || grown <= m.rule.Tolerance*before*float64(int64(n/4)*m.rule.Window)
-}
 
 func (p *Point) latencies(l *packets.Latencies) {
 	p.Packets = l.Packets
@@ -227,25 +258,4 @@ func mean(list []float64) float64 {
 		sum += v
 	}
 	return sum / float64(max(len(list), 1))
-}
-
-// student holds the 97.5 % quantiles of Student's t-distribution for 1, 2, … degrees of freedom.
-var student = []float64{12.706, 4.303, 3.182, 2.776, 2.571, 2.447, 2.365, 2.306, 2.262, 2.228, 2.201, 2.179, 2.160, 2.145, 2.131, 2.120, 2.110, 2.101, 2.093}
-
-// Interval returns the mean of independent values, and half of its 95 % interval.
-func Interval(list []float64) (average, within float64) {
-	average = mean(list)
-	n := len(list)
-	if n < 2 {
-		return average, 0
-	}
-	sum := 0.0
-	for _, v := range list {
-		sum += (v - average) * (v - average)
-	}
-	t := 1.96
-	if n-2 < len(student) {
-		t = student[n-2]
-	}
-	return average, t * math.Sqrt(sum/float64(n-1)/float64(n))
 }

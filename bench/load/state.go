@@ -1,5 +1,7 @@
 package load
 
+import "github.com/nicloop/nicloop/bench/steady"
+
 // A State classifies a measured rate.
 type State string
 
@@ -11,8 +13,8 @@ const (
 	// Saturated: the network accepts clearly less than is offered. Source queues grow without bound,
 	// and latencies are those of one instant.
 	Saturated State = "saturated"
-	// NotSettled: throughput still drifted after Rule.Most windows.
-	NotSettled State = "not settled"
+	// Transient: the network had not reached steady state after Rule.Most windows.
+	Transient State = "transient"
 	// OK: the network accepts what is offered, in steady state.
 	OK State = "ok"
 )
@@ -25,17 +27,17 @@ const (
 )
 
 // stateOf classifies a rate by its mean throughput, the half width of that mean's 95 % interval,
-// the number of packets that the sources offer during the measurement, and whether throughput had
-// settled.
-func stateOf(rate, accepted, within, offered float64, settled bool) State {
+// the number of packets that the sources offer during the measurement, and whether it was measured
+// in steady state.
+func stateOf(rate, accepted, within, offered float64, s steady.State) State {
 	limit := acceptedShare * rate
 	switch {
 	case offered < minPackets, accepted < limit && accepted+within >= limit:
 		return TooFewPackets
 	case accepted < limit:
 		return Saturated
-	case !settled:
-		return NotSettled
+	case s != steady.Steady:
+		return Transient
 	}
 	return OK
 }

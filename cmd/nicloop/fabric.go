@@ -36,17 +36,17 @@ dragonfly:6 is the balanced Dragonfly of 6 nodes per router: 5,256 nodes. With
 --engine flits, meshes and tori are simulated flit by flit, with the RTL's routers
 and buffers of --depth flits (default 16), under minimal routing.
 
-Measurement of a rate begins when the network has settled: throughput in the second
-half of the time so far equals that of the quarter before it, within --tolerance,
-and the queues no longer grow by more than that share of the accepted flits. Then ten
-more windows are measured; the interval is that of their mean or, with --seeds, of
-the means of the seeds. Rates are flits per node and cycle. Latency is the time from
+Measurement of a rate begins when the network is in steady state: the transient of
+throughput, as MSER-5 finds it, ends in the first half of the time so far, and queues
+no longer grow by more than --tolerance of the accepted flits. Then ten more windows
+are measured, again if the transient lasted into them. The interval is that of their
+mean, from uncorrelated batches, or with --seeds of the means of the seeds. Rates are flits per node and cycle. Latency is the time from
 the creation of a packet to its last flit in memory, or - if no packet was measured.
 States:
 
   ok               the network accepts the offered rate, in steady state
   saturated        it accepts less than 95 %; latencies are those of one instant
-  not settled      throughput still drifted after --most windows
+  transient        no steady state was found within --most windows
   too few packets  fewer than 30 packets were offered, or the interval spans the
                    limit of saturation: raise --window`,
 		Example: `  nicloop fabric mesh:8x8
@@ -85,8 +85,8 @@ States:
 	fs.IntVar(&f.seeds, "seeds", 1, "number of seeds per rate: for permutations, slow nodes and random decisions")
 	fs.Uint64Var(&f.config.Seed, "seed", 1, "the first seed")
 	fs.Int64Var(&f.rule.Window, "window", f.rule.Window, "cycles of a window")
-	fs.Float64Var(&f.rule.Tolerance, "tolerance", f.rule.Tolerance, "relative drift of throughput up to which it counts as settled")
-	fs.IntVar(&f.rule.Most, "most", f.rule.Most, "windows after which measurement begins although throughput has not settled")
+	fs.Float64Var(&f.rule.Tolerance, "tolerance", f.rule.Tolerance, "growth of queues, as a share of the accepted flits, up to which they are stable")
+	fs.IntVar(&f.rule.Most, "most", f.rule.Most, "windows after which a rate is measured even if it is still transient")
 	fs.IntVarP(&f.jobs, "jobs", "j", min(2, runtime.NumCPU()), "number of concurrent rates, or of threads for one rate")
 	fs.BoolVar(&f.histogram, "histogram", false, "print the latency histogram of the last rate")
 	fs.BoolVar(&f.links, "links", false, "print the loads of links at the last rate")

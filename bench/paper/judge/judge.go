@@ -16,7 +16,7 @@ import (
 	"fmt"
 	"math"
 
-	"github.com/nicloop/nicloop/bench/load"
+	"github.com/nicloop/nicloop/bench/steady"
 )
 
 // Outcome is the result of judging a claim.
@@ -193,7 +193,7 @@ func Decide(samples []Finding) (Outcome, []Interval) {
 }
 
 func decide(c Check, values []float64) Interval {
-	mean, within := load.Interval(values)
+	mean, within := steady.Interval(values)
 	i := Interval{Want: c.Want, Mean: mean, Within: within, Outcome: Undecided}
 	if !math.IsInf(c.Low, 0) {
 		i.Low = &c.Low

@@ -9,6 +9,7 @@ import (
 	"github.com/nicloop/nicloop/bench/load"
 	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/bench/paper/judge"
+	"github.com/nicloop/nicloop/bench/steady"
 	"github.com/nicloop/nicloop/cosim/fabric/packets"
 	"github.com/nicloop/nicloop/cosim/fabric/routing"
 	"github.com/nicloop/nicloop/cosim/fabric/topology"
@@ -210,7 +211,7 @@ func addTrial(t *paper.Table, x trial, points []*load.Point) {
 		p50, p99, p999 = p50+p.Latency.P50, p99+p.Latency.P99, p999+p.Latency.P999
 	}
 	n := int64(len(points))
-	average, within := load.Interval(accepted)
+	average, within := steady.Interval(accepted)
 	t.Add(x.net, string(x.routing), x.partners, 100*x.others, x.factor, x.bound, x.ecn, len(points),
 		average, within, slices.Min(accepted), slices.Max(accepted), int(p50/n), int(p99/n), int(p999/n))
 }

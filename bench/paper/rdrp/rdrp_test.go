@@ -14,7 +14,7 @@ import (
 )
 
 var transferColumns = []string{"slow to 1/", "slow nodes", "slow (%)", "FECN/BECN", "outstanding", "permutations",
-	"throughput", "± (95 %)", "lowest", "highest", "deepest window", "settled"}
+	"throughput", "± (95 %)", "lowest", "highest", "deepest window", "steady"}
 
 // transferTable has a row for each point, with what throughput says and a spread around it.
 func transferTable(points []transfer, throughput func(x transfer) float64, spread func(x transfer) float64) *paper.Table {
