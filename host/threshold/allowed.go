@@ -52,8 +52,13 @@ func (c *Core) Allowed(peer int, m Message) error {
 // into Config.Cap, which is the same for all ranks.
 func (c *Core) allowedBuffers(peer int, p *pair, m Message) error {
 	count := int(m.Count)
-	if m.Kind == Empty {
+	switch m.Kind {
+	case Empty:
 		count = 1
+	case NewRequest, NewReply, OutRequest, OutReply:
+		if count == 0 && m.Bytes == 0 && m.Address == 0 {
+			return nil // no buffers yet
+		}
 	}
 	switch {
 	case m.Bytes < 1 || m.Bytes > c.cfg.Cap:

@@ -41,8 +41,19 @@ type Config struct {
 	Fixed int
 	All   bool
 	Policy
+	// Pool is the number of buffers of each length that all peers share: one peer's idle buffer is
+	// recalled if another peer needs one. Buffers are as long as the threshold then (section 3.3). 0:
+	// each peer has its own.
+	Pool int
+	// OneWay reserves no buffers in a change for a peer that has not sent anything. Its first message
+	// uses a rendezvous, and gets it a buffer.
+	OneWay bool
 	// Idle is the time after which an unused buffer is recalled; 0: never (section 4.4).
 	Idle Time
+	// Weights limits the weight of a buffer. A buffer is recalled after being idle for its weight times
+	// Idle. The successor of a recalled buffer has twice its weight: a cycle of recalls and grants slows
+	// down and ends. 0: all buffers weigh 1.
+	Weights int
 	// Retry is the delay before a refused put is retried, under NotReady.
 	Retry Time
 	// Gates is the maximum number of messages of a stream with ready buffers; 0: 2.
@@ -208,6 +219,10 @@ func (c *Core) Came(peer, n int) {
 	if p.room()+bytes > c.cfg.Most*p.threshold {
 		return
 	}
+	if c.cfg.Pool > 0 && c.count(bytes) >= c.cfg.Pool {
+		c.recallFor(peer, bytes)
+		return
+	}
 	at, ok := c.allocate(bytes, 1)
 	if !ok {
 		return
@@ -228,12 +243,39 @@ func (c *Core) Tick(now Time) {
 			continue
 		}
 		for i := range p.recvBuffers {
-			if b := &p.recvBuffers[i]; !b.full && !b.old && now-b.used >= c.cfg.Idle {
-				p.recalled = b.at
-				c.enqueue(peer, Message{Kind: Recall, Generation: b.generation, Address: b.at})
+			if b := &p.recvBuffers[i]; !b.full && !b.old && now-b.used >= c.cfg.Idle*Time(b.weight) {
+				c.recall(peer, p, b)
 				break
 			}
 		}
+	}
+}
+
+// recall requests a buffer back.
+func (c *Core) recall(peer int, p *pair, b *buffer) {
+	p.recalled = b.at
+	c.enqueue(peer, Message{Kind: Recall, Generation: b.generation, Address: b.at})
+}
+
+// recallFor recalls a buffer of the pool for a peer that needs one: the least recently used of the
+// other peers. The peer gets it when its next message finds none.
+func (c *Core) recallFor(needs, bytes int) {
+	victim, oldest := -1, (*buffer)(nil)
+	for peer, p := range c.pairs {
+		if p == nil || peer == needs || p.step != calm {
+			continue
+		}
+		if p.recalled != 0 {
+			return // one at a time
+		}
+		for i := range p.recvBuffers {
+			if b := &p.recvBuffers[i]; b.bytes == bytes && !b.full && !b.old && (oldest == nil || b.used < oldest.used) {
+				victim, oldest = peer, b
+			}
+		}
+	}
+	if oldest != nil {
+		c.recall(victim, c.pairs[victim], oldest)
 	}
 }
 

@@ -25,7 +25,7 @@ func (c *Core) want(peer, threshold int) {
 	if p.step != calm || p.refused || threshold <= p.threshold {
 		return
 	}
-	if _, ok := c.allocate(threshold, c.cfg.First); !ok {
+	if _, ok := c.allocate(threshold, c.initial(p, threshold)); !ok {
 		return
 	}
 	c.stats.Begun++
@@ -53,7 +53,8 @@ func (c *Core) Hear(peer int, m Message) {
 		c.recalledBy(peer, p, m)
 	case Return:
 		p.recalled = 0
-		if m.Address != 0 && p.find(m.Address) != nil {
+		if b := p.find(m.Address); m.Address != 0 && b != nil {
+			p.weight = min(2*b.weight, max(c.cfg.Weights, 1))
 			c.drop(p, m.Address)
 			c.stats.Shrunk++
 		}
@@ -103,9 +104,10 @@ func (c *Core) reserve(p *pair) bool {
 	if n := max(p.longest, p.received.longest); n > 0 {
 		bytes = c.cut(n, p.agreed)
 	}
-	at, ok := c.allocate(bytes, c.cfg.First)
+	count := c.initial(p, bytes)
+	at, ok := c.allocate(bytes, count)
 	if ok {
-		c.adopt(p, at, bytes, c.cfg.First, p.generation+1)
+		c.adopt(p, at, bytes, count, p.generation+1)
 	}
 	return ok
 }
@@ -134,7 +136,7 @@ func (c *Core) replied(peer int, p *pair, bytes int) {
 	c.tellBuffers(peer, p, NewRequest, false)
 }
 
-// tellBuffers sends the buffers of the next generation.
+// tellBuffers sends the buffers of the next generation; Count and Bytes are 0 if there are none.
 func (c *Core) tellBuffers(peer int, p *pair, kind Kind, outside bool) {
 	m := Message{Kind: kind, Generation: p.generation + 1}
 	for _, b := range p.recvBuffers {

@@ -25,6 +25,7 @@ type pair struct {
 
 	profile
 	longest int // longest message of the peer in the last profile
+	weight  int // of the next buffer for the peer's messages; 0: 1
 }
 
 // A peerBuffer is a buffer at the peer.
@@ -39,6 +40,7 @@ type buffer struct {
 	bytes      int
 	generation uint16
 	used       Time
+	weight     int
 	full       bool // named by a message that has not been read
 	old        bool // not used by the peer again; freed when read
 }
@@ -80,10 +82,10 @@ const steps = 8
 const spare = 8
 
 // cut is the buffer length for messages of up to n bytes: the next step with headroom, limited to
-// the threshold. If the maximum number of lengths is in use, it is one of those. A fixed threshold
-// is the length of all buffers.
+// the threshold. If the maximum number of lengths is in use, it is one of those. Buffers of a pool,
+// and all buffers with a fixed threshold, are as long as the threshold.
 func (c *Core) cut(n, threshold int) int {
-	if c.cfg.Fixed > 0 {
+	if c.cfg.Fixed > 0 || c.cfg.Pool > 0 {
 		return threshold
 	}
 	n = min(n+n/spare, threshold)
@@ -112,6 +114,9 @@ func roundUp(n int) int { return (n + align - 1) &^ (align - 1) }
 
 // allocate finds memory for count contiguous buffers of n bytes each (first fit).
 func (c *Core) allocate(n, count int) (uint64, bool) {
+	if count == 0 {
+		return 0, true
+	}
 	need := count * roundUp(n)
 	if c.stats.Bytes+need > c.cfg.Cap || !c.hasLength(n) && c.stats.Stocks >= c.cfg.Stocks {
 		return 0, false
@@ -147,10 +152,38 @@ func (c *Core) hasLength(n int) bool {
 	return false
 }
 
+// count is the number of buffers of n bytes.
+func (c *Core) count(n int) (count int) {
+	for _, p := range c.pairs {
+		if p == nil {
+			continue
+		}
+		for _, b := range p.recvBuffers {
+			if b.bytes == n {
+				count++
+			}
+		}
+	}
+	return count
+}
+
+// initial is the number of buffers of n bytes that a change reserves for a peer's messages.
+func (c *Core) initial(p *pair, n int) int {
+	switch {
+	case c.cfg.Fixed > 0:
+		return c.cfg.First
+	case c.cfg.OneWay && max(p.longest, p.received.longest) == 0:
+		return 0
+	case c.cfg.Pool > 0:
+		return min(c.cfg.First, max(c.cfg.Pool-c.count(n), 0))
+	}
+	return c.cfg.First
+}
+
 // adopt creates buffers in allocated memory.
 func (c *Core) adopt(p *pair, at uint64, n, count int, generation uint16) {
 	for i := range count {
-		p.recvBuffers = append(p.recvBuffers, buffer{at: at + uint64(i*roundUp(n)), bytes: n, generation: generation, used: c.now})
+		p.recvBuffers = append(p.recvBuffers, buffer{at: at + uint64(i*roundUp(n)), bytes: n, generation: generation, used: c.now, weight: max(p.weight, 1)})
 	}
 	c.account(count * roundUp(n))
 }

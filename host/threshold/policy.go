@@ -5,13 +5,33 @@ import (
 	"math/bits"
 )
 
+// A Trigger is the condition under which a message has lost overlap (section 3.1).
+type Trigger uint8
+
+// The triggers. Both compare with the time from the post of a message to the Wait for it.
+const (
+	// Remaining: that time is at least Policy.Share percent of the part of the transfer that remained
+	// at the Wait. A transfer that completed before the Wait has lost nothing.
+	Remaining Trigger = iota
+	// Estimated: that time is at least Policy.Share percent of the estimated time of the whole
+	// transfer. This is the condition of the paper.
+	Estimated
+)
+
 // A Policy decides when a channel changes its threshold (section 3.1) and to which value (section
 // 3.2).
 type Policy struct {
-	Window int // messages of a channel evaluated together; 0: 4
-	Share  int // overlap is lost if computation lasted at least this percentage of the remaining transfer; 0: 50
-	Losing int // percentage of messages in a window that must have lost overlap; 0: 50
-	Offset int // bytes added to the power of two; 0: 1024
+	Window  int // messages of a channel evaluated together; 0: 4
+	Trigger Trigger
+	PerByte Time // estimated transfer time of a byte, for Estimated
+	Share   int  // percentage of the trigger; 0: 50
+	Losing  int  // percentage of messages in a window that must have lost overlap; 0: 50
+	Header  int  // bytes of the packet header that the equation adds to every message
+	Offset  int  // bytes added to the power of two; 0: 1024
+	// SentOnly averages only the messages that this rank sends to the peer, as in the paper. The
+	// channel has one threshold for both directions, so the default averages each direction and takes
+	// the larger threshold.
+	SentOnly bool
 }
 
 func (p Policy) withDefaults() Policy {
@@ -50,7 +70,7 @@ func (c *Core) Ended(peer int, s Sample) {
 		p.received.add(s.Bytes)
 	}
 	wish, longest := c.wish(p), p.received.longest
-	lost, judged := p.judge(c.cfg.Policy, s)
+	lost, judged := p.judge(&c.cfg.Policy, s)
 	if judged {
 		p.longest = longest
 	}
@@ -61,9 +81,9 @@ func (c *Core) Ended(peer int, s Sample) {
 
 // judge counts a message. At the end of a window it reports whether overlap was lost, and starts
 // the next window.
-func (p *profile) judge(policy Policy, s Sample) (lost, judged bool) {
+func (p *profile) judge(policy *Policy, s Sample) (lost, judged bool) {
 	p.messages++
-	if s.Left > 0 && 100*s.Beside >= Time(policy.Share)*s.Left {
+	if policy.hasLost(s) {
 		p.losing++
 	}
 	if p.messages < policy.Window {
@@ -74,18 +94,29 @@ func (p *profile) judge(policy Policy, s Sample) (lost, judged bool) {
 	return lost, true
 }
 
-// wish is the threshold that a profile suggests: the maximum for sends and receives, because the
-// channel has one threshold for both directions. 0: none.
+// hasLost applies the trigger. Blocking calls have Beside = 0, and never lose overlap.
+func (p *Policy) hasLost(s Sample) bool {
+	transfer := s.Left
+	if p.Trigger == Estimated {
+		transfer = Time(s.Bytes) * p.PerByte
+	}
+	return transfer > 0 && 100*s.Beside >= Time(p.Share)*transfer
+}
+
+// wish is the threshold that a profile suggests. 0: none.
 func (c *Core) wish(p *pair) int {
+	if c.cfg.SentOnly {
+		return c.threshold(p.sent)
+	}
 	return max(c.threshold(p.sent), c.threshold(p.received))
 }
 
-// threshold is the equation of section 3.2 without the header, which does not travel with the bytes
-// here.
+// threshold is the equation of section 3.2. With Header = 0 a mean that is a power of two is not
+// rounded up to the next one.
 func (c *Core) threshold(s sum) int {
 	if s.messages == 0 {
 		return 0
 	}
-	mean := (s.bytes + s.messages - 1) / s.messages
+	mean := (s.bytes+s.messages-1)/s.messages + c.cfg.Header
 	return 1<<bits.Len(uint(mean-1)) + c.cfg.Offset
 }

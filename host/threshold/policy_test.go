@@ -32,6 +32,60 @@ func TestWish(t *testing.T) {
 	}
 }
 
+// TestHeader: with the header of the equation in section 3.2, a length that is a power of two gets
+// the next power.
+func TestHeader(t *testing.T) {
+	for header, want := range map[int]int{0: 65536 + 1024, 32: 131072 + 1024} {
+		c := core(threshold.Policy{Header: header})
+		for range 4 {
+			c.Ended(1, threshold.Sample{Bytes: 65536, Sent: true, Beside: 1, Left: 1})
+		}
+		a, _ := c.Next()
+		require.Equal(t, want, a.Message.Bytes)
+	}
+}
+
+// TestEstimated: the paper's trigger compares with the estimated time of the whole transfer, of
+// 4,096 ps here, and not with what remained of it.
+func TestEstimated(t *testing.T) {
+	for _, x := range []struct {
+		s                    threshold.Sample
+		estimated, remaining bool
+	}{
+		{threshold.Sample{Beside: 2048, Left: 100}, true, true},
+		{threshold.Sample{Beside: 2047, Left: 100}, false, true},
+		{threshold.Sample{Beside: 2048, Left: 5000}, true, false}, // a late receiver: the transfer waits
+		{threshold.Sample{Beside: 5000}, true, false},             // completed before the Wait
+		{threshold.Sample{Left: 5000}, false, false},              // blocking
+	} {
+		for trigger, want := range map[threshold.Trigger]bool{threshold.Estimated: x.estimated, threshold.Remaining: x.remaining} {
+			c := core(threshold.Policy{Trigger: trigger, PerByte: 1})
+			for range 4 {
+				x.s.Bytes, x.s.Sent = 4096, true
+				c.Ended(1, x.s)
+			}
+			_, changes := c.Next()
+			require.Equal(t, want, changes, "trigger %d, %+v", trigger, x.s)
+		}
+	}
+}
+
+// TestSentOnly: the paper's equation averages what the initiator sends.
+func TestSentOnly(t *testing.T) {
+	for sentOnly, want := range map[bool]int{true: 4096 + 1024, false: 65536 + 1024} {
+		c := core(threshold.Policy{SentOnly: sentOnly})
+		for i := range 4 {
+			s := threshold.Sample{Bytes: 4096, Sent: true, Beside: 10000, Left: 1}
+			if i == 0 {
+				s.Bytes, s.Sent = 65536, false
+			}
+			c.Ended(1, s)
+		}
+		a, _ := c.Next()
+		require.Equal(t, want, a.Message.Bytes)
+	}
+}
+
 // Overlap is lost only if computation lasted for half of the remaining transfer, in half of the
 // messages.
 func TestLosing(t *testing.T) {

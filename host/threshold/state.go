@@ -30,7 +30,7 @@ func (c *Core) AppendState(b []byte) []byte {
 			continue
 		}
 		for _, v := range []int{int(p.step), int(p.generation), p.threshold, int(p.recalled), p.wanted, p.agreed, p.messages, p.losing,
-			p.sent.messages, p.sent.bytes, p.received.messages, p.received.bytes, p.received.longest, p.longest, flag(p.refused), flag(p.asked), flag(p.stopped)} {
+			p.sent.messages, p.sent.bytes, p.received.messages, p.received.bytes, p.received.longest, p.longest, p.weight, flag(p.refused), flag(p.asked), flag(p.stopped)} {
 			number(v)
 		}
 		for _, list := range [][]peerBuffer{p.peerBuffers, p.next} {
@@ -44,6 +44,7 @@ func (c *Core) AppendState(b []byte) []byte {
 		for _, h := range p.recvBuffers {
 			number(int(h.at))
 			number(h.bytes)
+			number(h.weight)
 			number(int(h.generation)<<2 | flag(h.full)<<1 | flag(h.old))
 		}
 	}

@@ -192,7 +192,7 @@ func (c *Streams) Ended(l Stream, s Sample) {
 	}
 	o.sent.add(s.Bytes)
 	longest := o.sent.longest
-	if lost, judged := o.judge(c.cfg.Policy, s); !judged || !lost {
+	if lost, judged := o.judge(&c.cfg.Policy, s); !judged || !lost {
 		return
 	}
 	o.asked, o.bytes = true, longest

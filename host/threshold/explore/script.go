@@ -134,6 +134,10 @@ func parse(words []string) (*Options, error) {
 			o.Stocks, err = strconv.Atoi(value)
 		case "first":
 			o.First, err = strconv.Atoi(value)
+		case "pool":
+			o.Pool, err = strconv.Atoi(value)
+		case "oneway":
+			o.OneWay, err = strconv.ParseBool(value)
 		case "ticks":
 			o.Ticks, err = strconv.Atoi(value)
 		case "plant":
@@ -160,7 +164,7 @@ func parse(words []string) (*Options, error) {
 			_, err = fmt.Sscanf(value, "%d>%d:%d", &l.Rank, &l.Peer, &l.Bytes)
 			o.Losses = append(o.Losses, l)
 		default:
-			err = fmt.Errorf("%q: expected handshake, memory, stocks, first, ticks, send, gates, post, cancel, lose or plant", name)
+			err = fmt.Errorf("%q: expected handshake, memory, stocks, first, pool, oneway, ticks, send, gates, post, cancel, lose or plant", name)
 		}
 		if err != nil {
 			return nil, err
@@ -181,10 +185,13 @@ func (o *Options) String() string {
 	for _, n := range []struct {
 		name  string
 		value int
-	}{{"stocks", o.Stocks}, {"first", o.First}, {"ticks", o.Ticks}, {"gates", o.Gates}} {
+	}{{"stocks", o.Stocks}, {"first", o.First}, {"pool", o.Pool}, {"ticks", o.Ticks}, {"gates", o.Gates}} {
 		if n.value != 0 {
 			s += fmt.Sprintf(" %s=%d", n.name, n.value)
 		}
+	}
+	if o.OneWay {
+		s += " oneway=true"
 	}
 	for _, m := range o.Messages {
 		s += fmt.Sprintf(" send=%d>%d:%d", m.From, m.To, m.Bytes)

@@ -35,6 +35,8 @@ type Options struct {
 	Units     []int // memory of each rank, in units
 	Stocks    int
 	First     int
+	Pool      int  // buffers of a length that all peers share; 0: each has its own
+	OneWay    bool // no buffers for a peer that has not sent anything
 	Messages  []Message
 	Losses    []Loss
 	Receives  []Receive // under NotReady
@@ -120,7 +122,7 @@ func NewWorld(o *Options) (*World, error) {
 	for i := range n {
 		w.cores = append(w.cores, threshold.New(threshold.Config{
 			Self: i, Ranks: n, Handshake: o.Handshake, Base: base, Cap: unit * o.Units[i], Stocks: o.Stocks, First: max(o.First, 1), Most: max(o.First, 2),
-			Policy: threshold.Policy{Window: 1, Offset: 1}, Idle: 1,
+			Pool: o.Pool, OneWay: o.OneWay, Policy: threshold.Policy{Window: 1, Offset: 1}, Idle: 1,
 		}))
 	}
 	return w, nil
@@ -301,14 +303,14 @@ func (w *World) drain(at int) error {
 // check verifies the memory of a rank and its channels.
 func (w *World) check(at int) error {
 	var all []threshold.Buffer
-	lengths := map[int]bool{}
+	lengths := map[int]int{}
 	for peer := range w.o.Ranks {
 		if w.o.Handshake == threshold.Full && w.cores[at].Stopped(peer) {
 			return violation("the channel from %d to %d stops", at, peer)
 		}
 		for _, b := range w.cores[at].Here(peer) {
 			all = append(all, b)
-			lengths[b.Bytes] = true
+			lengths[b.Bytes]++
 		}
 	}
 	slices.SortFunc(all, func(a, b threshold.Buffer) int { return int(a.At) - int(b.At) })
@@ -321,6 +323,11 @@ func (w *World) check(at int) error {
 	}
 	if end > uint64(base+unit*w.o.Units[at]) {
 		return violation("rank %d has buffers up to %d, beyond its memory", at, end)
+	}
+	for n, count := range lengths {
+		if w.o.Pool > 0 && count > w.o.Pool {
+			return violation("rank %d has %d buffers of %d bytes, expected a pool of at most %d", at, count, n, w.o.Pool)
+		}
 	}
 	if w.o.Stocks > 0 && len(lengths) > w.o.Stocks {
 		return violation("rank %d has buffers of %d lengths, expected %d at most", at, len(lengths), w.o.Stocks)
