@@ -23,6 +23,17 @@ type Thresholds struct {
 	NotReady bool `json:"receiver_not_ready,omitempty"`
 	// Idle is the time after which an unused buffer is released; 0: never.
 	Idle drivers.Time `json:"idle_ps,omitempty"`
+	// Published follows sections 3.1 to 3.3 and 4.4 of ADAPT as they are written; see package threshold
+	// for the differences.
+	Published bool `json:"as_published,omitempty"`
+	// Lengths limits the number of different buffer lengths of a rank; 0: 20.
+	Lengths int `json:"buffer_lengths,omitempty"`
+	// Pool is the number of buffers of each length that all peers share; 0: each peer has its own, or
+	// 16 if Published.
+	Pool int `json:"pool_buffers,omitempty"`
+	// Weights limits the multiple of Idle after which a buffer is released that was released too early
+	// before; 0: 1, or 64 if Published.
+	Weights int `json:"buffer_weights,omitempty"`
 }
 
 // DefaultThresholds returns adaptive thresholds, with memory for many of them.
@@ -34,7 +45,10 @@ func (e *Thresholds) host() *host.Eager {
 	if e == nil {
 		return nil
 	}
-	h := &host.Eager{Threshold: e.Threshold, All: e.All, Buffers: e.Buffers, Idle: e.Idle}
+	h := &host.Eager{
+		Threshold: e.Threshold, All: e.All, Buffers: e.Buffers, Idle: e.Idle,
+		Published: e.Published, PerByte: linkByte, Stocks: e.Lengths, Pool: e.Pool, Weights: e.Weights,
+	}
 	if e.Partial {
 		h.Handshake = threshold.Partial
 	}
@@ -57,6 +71,11 @@ func (e *Thresholds) validate() error {
 		return fmt.Errorf("%w: not-ready receivers have no buffers: expected neither a fixed threshold nor another handshake", drivers.ErrConfig)
 	case e.Buffers < 1 || e.Buffers > maxEagerBuffers:
 		return fmt.Errorf("%w: %d bytes of eager buffers: expected 1 to %d", drivers.ErrConfig, e.Buffers, maxEagerBuffers)
+	case min(e.Lengths, e.Pool, e.Weights) < 0:
+		return fmt.Errorf("%w: %d lengths of eager buffers, a pool of %d, weights up to %d: expected 0 or more",
+			drivers.ErrConfig, e.Lengths, e.Pool, e.Weights)
+	case e.NotReady && (e.Published || max(e.Lengths, e.Pool, e.Weights) > 0):
+		return fmt.Errorf("%w: not-ready receivers have no buffers: expected no settings of buffers", drivers.ErrConfig)
 	case e.Idle < 0:
 		return fmt.Errorf("%w: idle time of eager buffers of %d ps: expected 0 or more", drivers.ErrConfig, e.Idle)
 	}

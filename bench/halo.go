@@ -1,6 +1,10 @@
 package bench
 
-import "github.com/nicloop/nicloop/host"
+import (
+	"cmp"
+
+	"github.com/nicloop/nicloop/host"
+)
 
 var halo = Workload{
 	Name:  "halo",
@@ -74,11 +78,11 @@ func (t *task) partner(rank, ranks, epoch, i int) int {
 }
 
 // haloBytes returns the length of a message: a base length per pair and direction, which moving
-// particles change by up to an eighth.
+// particles change by up to Config.Variation eighths.
 func (t *task) haloBytes(n, from, to, tag, k int) int {
 	pair := pattern(t.c.Seed, from, to, -2-tag)
 	step := pattern(t.c.Seed, from, to, -64-k*tags-tag)
 	least := max(n/shortest, 1)
 	length := least + int(mix(&pair)%uint64(max(n-least, 1)))
-	return max(length-int(mix(&step)%uint64(length/8+1)), 1)
+	return max(length-int(mix(&step)%uint64(cmp.Or(t.c.Variation, 1)*length/8+1)), 1)
 }

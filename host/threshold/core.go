@@ -112,6 +112,21 @@ func New(cfg Config) *Core {
 	return &Core{cfg: cfg, pairs: make([]*pair, cfg.Ranks), stats: Stats{Greatest: cfg.Least}}
 }
 
+// The pool and the weights of AsPublished. The paper states neither.
+const (
+	publishedPool    = 16
+	publishedWeights = 64
+)
+
+// AsPublished returns the configuration with the choices of sections 3.1 to 3.3 and 4.4. A message
+// has a header of so many bytes, and its transfer is estimated to take so long per byte. Pool and
+// Weights are kept if they are set.
+func (c Config) AsPublished(header int, perByte Time) Config {
+	c.Trigger, c.PerByte, c.Header, c.SentOnly, c.OneWay = Estimated, perByte, header, true, true
+	c.Pool, c.Weights = cmp.Or(c.Pool, publishedPool), cmp.Or(c.Weights, publishedWeights)
+	return c
+}
+
 // Stats returns the counters.
 func (c *Core) Stats() Stats { return c.stats }
 

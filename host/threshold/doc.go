@@ -19,8 +19,9 @@
 //   - A change ends with the same threshold at both sides, either the new or the old one. A side
 //     without memory answers -1 and is not asked again (section 3.2).
 //   - A rank has at most Config.Cap bytes of buffers, of at most Config.Stocks lengths (section
-//     3.3). A channel that runs short gets more buffers, up to Config.Most times its threshold; a
-//     buffer that is idle for Config.Idle is returned (section 4.4).
+//     3.3), and with Config.Pool at most that many of each. A channel that runs short gets more
+//     buffers, up to Config.Most times its threshold; a buffer that is idle for Config.Idle, times its
+//     weight, is returned (section 4.4).
 //
 // Package explore proves this for this code in small worlds: nicloop check threshold. A Core has no
 // goroutine, clock or I/O.
@@ -88,6 +89,24 @@
 // non-blocking and computation lasted at least half as long as the remaining transfer (section
 // 3.1). The new threshold is the mean length, rounded up to a power of two, plus an offset (section
 // 3.2). Blocking calls never lose overlap, because nothing runs concurrently.
+//
+// # As published
+//
+// The zero Config deviates from the paper. [Config.AsPublished] does not, except where the hardware
+// forces it to:
+//
+//	                      zero Config                    AsPublished
+//	trigger (3.1)         half of what remained          half of the estimated transfer
+//	mean length (3.2)     either direction, the larger   messages sent by the initiator
+//	header (3.2)          not counted                    counted
+//	buffers (3.3)         per peer, for its messages     a pool per threshold for all peers
+//	one-way flow (3.3)    buffers on both sides          buffers at the receiver
+//	reclaiming (4.4)      after Idle                     after Idle times the weight of the buffer
+//
+// A receive queue that is shared by all peers needs hardware that assigns a buffer when a message
+// arrives. Here a put names its address, so a buffer of the pool is lent to one peer at a time, and
+// recalled when another one needs it. The paper does not state its weights; they double here with
+// every buffer that is recalled too early.
 //
 // # Receiver not ready
 //

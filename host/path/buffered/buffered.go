@@ -31,6 +31,24 @@ type Config struct {
 	Policy    threshold.Policy
 	// Idle is how long a buffer stays unused before it is taken back; 0: for ever.
 	Idle drivers.Time
+	// Published selects threshold.Config.AsPublished, which estimates a transfer to take PerByte for
+	// every byte.
+	Published bool
+	PerByte   drivers.Time
+	// Stocks, Pool and Weights are those of threshold.Config.
+	Stocks, Pool, Weights int
+}
+
+// core returns the configuration of the core, without its place in memory.
+func (c Config) core() threshold.Config {
+	t := threshold.Config{
+		Handshake: c.Handshake, Cap: c.Buffers, Least: path.EagerMax, Fixed: c.Threshold, All: c.All, Policy: c.Policy, Idle: int64(c.Idle),
+		Stocks: c.Stocks, Pool: c.Pool, Weights: c.Weights,
+	}
+	if c.Published {
+		t = t.AsPublished(path.HeaderBytes, int64(c.PerByte))
+	}
+	return t
 }
 
 // A Path moves messages into eager buffers.
@@ -71,6 +89,10 @@ func (c Config) Check() error {
 		return fmt.Errorf("%w: an eager threshold of %d bytes: expected more than the %d that VELO carries",
 			drivers.ErrConfig, c.Threshold, path.EagerMax)
 	}
+	if min(c.Stocks, c.Pool, c.Weights) < 0 {
+		return fmt.Errorf("%w: %d lengths of eager buffers, a pool of %d, weights up to %d: expected 0 or more",
+			drivers.ErrConfig, c.Stocks, c.Pool, c.Weights)
+	}
 	return nil
 }
 
@@ -90,10 +112,9 @@ func Add(e *path.Engine, c Config) (*Path, error) {
 		return nil, fmt.Errorf("eager buffers: %w", err)
 	}
 	p := &Path{e: e, base: base, region: region, arrivals: map[uint64]arrival{}, idle: c.Idle}
-	p.core = threshold.New(threshold.Config{
-		Self: e.ID, Ranks: e.Size, Handshake: c.Handshake, Base: uint64(region.NLA(base)), Cap: c.Buffers, Least: path.EagerMax,
-		Fixed: c.Threshold, All: c.All, Policy: c.Policy, Idle: int64(c.Idle),
-	})
+	core := c.core()
+	core.Self, core.Ranks, core.Base = e.ID, e.Size, uint64(region.NLA(base))
+	p.core = threshold.New(core)
 	e.Add(p, path.Buffered, path.Threshold, path.Empties)
 	return p, nil
 }

@@ -59,17 +59,17 @@ func Suite(level int) (list []Options) {
 	return list
 }
 
-// published lists worlds of sections 3.3 as it is written: a pool for all peers, and no buffers for
+// published lists worlds of section 3.3 as it is written: a pool for all peers, and no buffers for
 // a peer that sends nothing. Two senders compete for one buffer of their receiver.
 func published(level int) []Options {
 	list := []Options{
 		{Ranks: 2, Units: []int{2, 2}, OneWay: true, Messages: forward(3, 3), Losses: []Loss{{0, 1, 3}}},
 		{Ranks: 2, Units: []int{2, 2}, OneWay: true, Messages: both(3, 3, 3, 3), Losses: []Loss{{0, 1, 3}}},
 		{Ranks: 2, Units: []int{4, 4}, Pool: 1, Messages: forward(2, 3), Losses: []Loss{{0, 1, 3}, {0, 1, 9}}},
+		{Ranks: 3, Units: []int{1, 2, 1}, Pool: 1, Messages: []Message{{0, 1, 3, 0}, {2, 1, 3, 0}}, Losses: []Loss{{0, 1, 3}, {2, 1, 3}}},
 	}
 	if level > 1 {
 		list = append(list,
-			Options{Ranks: 3, Units: []int{1, 2, 1}, Pool: 1, OneWay: true, Messages: []Message{{0, 1, 3, 0}, {2, 1, 3, 0}}, Losses: []Loss{{0, 1, 3}, {2, 1, 3}}},
 			Options{Ranks: 2, Units: []int{2, 2}, Pool: 1, OneWay: true, Messages: both(3, 3, 3), Losses: []Loss{{0, 1, 3}, {1, 0, 3}}, Ticks: 1},
 		)
 	}
