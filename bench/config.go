@@ -182,6 +182,8 @@ func (c *Spec) Validate() error {
 		return bad("computation of %d ps: expected 0 to %d", c.Compute, MaxCompute)
 	case c.Jitter < 0 || c.Jitter > 100:
 		return bad("jitter of %d %%: expected 0 to 100", c.Jitter)
+	case c.Variation < 0 || c.Variation > 8:
+		return bad("lengths vary by %d eighths: expected 0 to 8", c.Variation)
 	case c.GetsLonger < 0 || c.GetsLonger > 100:
 		return bad("gets longer by %d %%: expected 0 to 100", c.GetsLonger)
 	case c.Beside < 0 || c.Beside > 100 || c.Beside > 0 && (c.Procs > 1 || len(c.NVM) > 0):

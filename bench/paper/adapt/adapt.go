@@ -25,8 +25,15 @@ const (
 	adaptPuts     = "default by rput"    // the default, by a rendezvous in which the sender moves the bytes, as an eager message does
 )
 
+// adaptPublished is the dynamic setting by sections 3.1 to 3.3 and 4.4 as they are written: see
+// threshold.Config.AsPublished.
+const adaptPublished = "as published"
+
 // adaptOffset is what a threshold is above a power of two (section 3.2).
 const adaptOffset = 1024
+
+// neverIdle keeps buffers for ever.
+const neverIdle = -1
 
 // noCopies are copies that cost nothing.
 const noCopies = -1
@@ -42,11 +49,17 @@ type adaptRun struct {
 	warmup   int
 	copies   int // times what copying costs; 0: 1; noCopies: nothing
 	hurry    int // the part of the usual computation; 0: all
+	// variation of lengths, in eighths; 0: the workload's.
+	variation int
+	// idle is the time after which a buffer is reclaimed; 0: the default; neverIdle: never.
+	idle    drivers.Time
+	weights int
 }
 
 func adaptConfig(e *paper.Env, r adaptRun) bench.Config {
 	c := e.BaseConfig(r.World, r.workload)
 	c.Sizes, c.Iterations, c.Warmup = []int{r.bytes}, r.steps, r.warmup
+	c.Variation = r.variation
 	c.Velo.Slots = 16 // enough for the handshakes; what matters is RMA
 	switch r.copies {
 	case 0:
@@ -76,11 +89,20 @@ func (r adaptRun) thresholds() *bench.Thresholds {
 		return nil
 	case r.setting == adaptManual || r.setting == adaptFew || r.setting == manualAt(r.manual):
 		t.Threshold, t.All, t.Idle = r.manual, true, 0
+	case r.setting == adaptPublished:
+		t.Published = true
 	case r.setting == adaptNotReady:
 		t.NotReady = true
 	case r.setting == adaptOnDemand:
 		t.Threshold, t.Idle = r.manual, 0
 	}
+	switch {
+	case r.idle == neverIdle:
+		t.Idle = 0
+	case r.idle > 0:
+		t.Idle = r.idle
+	}
+	t.Weights = r.weights
 	return &t
 }
 

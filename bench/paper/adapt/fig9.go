@@ -115,35 +115,46 @@ func add9(t *paper.Table, r adaptRun, s adaptSample) {
 	t.Add(r.Ranks(), r.setting, r.manual, r.bytes, s.Elapsed, s.buffers())
 }
 
-// asFast is by how much a manual setting may be slower than the fastest and be as fast.
-const asFast = 1.005
+// firstAsFast is the first of some times that is not clearly longer than the shortest.
+func firstAsFast(times []float64) int {
+	return slices.IndexFunc(times, func(v float64) bool { return v <= slices.Min(times)*(1+judge.Margin) })
+}
 
 // bestManual is the row of the best manual setting for a number of processes: of those that are as
 // fast as the fastest the shortest, which needs the least memory.
 func bestManual(t *paper.Table, processes int, setting string) *paper.Table {
 	sub := t.Where("processes", processes, "setting", setting)
-	times := sub.Values("time (ms)")
-	at := slices.IndexFunc(times, func(v float64) bool { return v <= asFast*slices.Min(times) })
+	at := firstAsFast(sub.Values("time (ms)"))
 	return &paper.Table{Columns: t.Columns, Rows: sub.Rows[at : at+1]}
 }
 
-func differentBest(t *paper.Table) judge.Finding {
-	v := bestThresholds(t)
-	return judge.Of("the best thresholds are "+paper.Join(v, "%.0f"), judge.True(slices.Min(v) != slices.Max(v)))
+// bestEverywhere is the manual threshold that loses least to the best one where it loses most, and
+// how much that is. If it is within judge.Margin, one setting is the best everywhere.
+func bestEverywhere(t *paper.Table) (threshold int, loses float64) {
+	loses = math.Inf(1)
+	sizes := paper.Distinct[int](t, "processes")
+	for _, th := range paper.Distinct[int](t.Where("setting", adaptManual), "threshold") {
+		worst := 0.0
+		for _, n := range sizes {
+			worst = max(worst, t.Only("time (ms)", "processes", n, "setting", adaptManual, "threshold", th)/fastest(t, n, adaptManual))
+		}
+		if worst < loses {
+			threshold, loses = th, worst
+		}
+	}
+	return threshold, loses
 }
 
-func bestThresholds(t *paper.Table) (v []float64) {
-	for _, n := range paper.Distinct[int](t, "processes") {
-		v = append(v, bestManual(t, n, adaptManual).Values("threshold")[0])
-	}
-	return v
+func differentBest(t *paper.Table) judge.Finding {
+	th, loses := bestEverywhere(t)
+	return judge.Of(fmt.Sprintf("%d loses least, up to %.1f %%", th, 100*(loses-1)), judge.Above(loses, 1+judge.Margin))
 }
 
 func coarseBest(t *paper.Table) judge.Finding {
-	v := bestThresholds(t.Keep("threshold", func(th float64) bool {
+	th, loses := bestEverywhere(t.Keep("threshold", func(th float64) bool {
 		return slices.Contains([]int{4<<10 + adaptOffset, 16<<10 + adaptOffset, 64<<10 + adaptOffset}, int(th))
 	}))
-	return judge.Of("the best of those are "+paper.Join(v, "%.0f"), judge.True(slices.Min(v) == slices.Max(v)))
+	return judge.Of(fmt.Sprintf("%d loses least, up to %.1f %%", th, 100*(loses-1)), judge.AtMost(loses, 1+judge.Margin))
 }
 
 // eachSize judges a ratio at every number of processes.

@@ -5,5 +5,5 @@ import "github.com/nicloop/nicloop/bench/paper"
 
 // Experiments returns the experiments in the order of the paper.
 func Experiments() []*paper.Experiment {
-	return []*paper.Experiment{fig1(), fig2(), fig8(), fig9(), fig10()}
+	return []*paper.Experiment{fig1(), fig2(), fig8(), fig9(), fig10(), variation(), reclaim()}
 }
