@@ -7,6 +7,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/bench/paper"
+	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/bench/paper/papertest"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/mailbox"
@@ -124,6 +125,8 @@ var cases = map[string]papertest.Case{
 		papertest.Scale("overhead (%)", 2, 0, "flow control", "dynamic", "slots", 16), papertest.Scale("overhead (%)", 2, 0, "flow control", "static", "slots", 64),
 		papertest.Scale("overhead (%)", 0.1, 0, "flow control", "static", "slots", 16), papertest.Scale("overhead (%)", 0.1, 0, "flow control", "static", "slots", 32),
 		papertest.Scale("overhead (%)", 9, 0, "flow control", "dynamic", "slots", 8),
+		papertest.Scale("overhead (%)", 2, 0, "flow control", "dynamic"), papertest.Scale("overhead (%)", 3, 0, "flow control", "dynamic", "slots", 16),
+		papertest.Scale("overhead (%)", 0.25, 0, "flow control", "static"),
 	}},
 	"fc-fig24": {Good: goodFig24, Plants: []func(*paper.Table){
 		papertest.Set("overhead (%)", 1.0, "benchmark", "Scatterv", "flow control", "static", "slots", 32),
@@ -264,4 +267,26 @@ func TestPingPongPaysForBookkeeping(t *testing.T) {
 		require.Greater(t, paid, 10.0, "%s", flow)
 		require.Less(t, without, 2.0, "%s", flow)
 	}
+}
+
+// TestNeeded: the size for 3 % is interpolated; a flow control that is not acceptable at the largest
+// size has none, and the claims about it differ.
+func TestNeeded(t *testing.T) {
+	table := goodFig20(&paper.Env{})
+	for flow, want := range map[string]float64{"static": 55.7, "dynamic": 13.9} {
+		slots, reached := needed(table, flow)
+		require.True(t, reached)
+		require.InDelta(t, want, slots, 0.05)
+	}
+	papertest.Scale("overhead (%)", 2.1, 0, "flow control", "static")(table) // 5.2 % with 64 slots
+	_, reached := needed(table, "static")
+	require.False(t, reached)
+	for _, f := range []judge.Finding{fewerBuffers(table), memoryAtNeeded(table)} {
+		outcome, _ := judge.Decide([]judge.Finding{f})
+		require.Equal(t, judge.Differs, outcome, f.Ours)
+	}
+	papertest.Scale("overhead (%)", 0.01, 0, "flow control", "static")(table)
+	slots, reached := needed(table, "static")
+	require.True(t, reached)
+	require.EqualValues(t, 8, slots, "the smallest that is measured")
 }
