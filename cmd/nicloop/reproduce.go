@@ -3,7 +3,6 @@ package main
 import (
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -39,9 +38,15 @@ With --why an experiment also tests possible reasons of its verdicts: it is repe
 with one thing changed, and judged again. SHOWN: the claim holds then; REFUTED: it
 still differs; NOTHING DIFFERS: it held before.
 
+The list shows the published verdict of every claim: the interval that decided it,
+the scale, and the commit that measured it. --record adds verdicts to the file of
+them, --verify repeats published experiments (all, or the given ones) in the published
+configuration. It exits with 1 if a verdict or a number did not come out again.
+
 An interrupted command keeps its finished runs in DIR/runs.jsonl. With --resume the
 same program continues from there.`,
 		Example: `  nicloop reproduce --list
+  nicloop reproduce --verify 'fc-table?'
   nicloop reproduce fc-table1 fc-table3 fc-fig14         protocol code only: seconds
   nicloop reproduce fc-table1 fc-table2 fc-table3 fc-fig10 fc-fig15 fc-fig19 fc-fig27 -j 2
                                                          256 processes on 16 nodes, a few points: minutes
@@ -57,7 +62,9 @@ same program continues from there.`,
 	}
 	fs := cmd.Flags()
 	fs.SortFlags = false
-	fs.BoolVar(&f.list, "list", false, "list the experiments")
+	fs.BoolVar(&f.list, "list", false, "list the claims with their published verdicts")
+	fs.BoolVar(&f.verify, "verify", false, "repeat published experiments and compare verdicts and numbers")
+	fs.StringVar(&f.record, "record", "", "add the verdicts to the published ones in `FILE` ("+reproduce.RecordsFile+")")
 	fs.StringVar(&f.env.Device, "device", defaultReproduce, "device to run on (see nicloop device list)")
 	fs.StringVar(&f.scale, "scale", string(paper.Large), "small, medium (16 and 64 processes, many points), large or paper (256 and the paper's 1,024, few points)")
 	fs.StringVar(&f.machine, "machine", string(paper.OurMachine), "nicloop, paper (memory that accepts mailbox slots as slowly as the FC paper's reference requires), or both, side by side")
@@ -81,11 +88,20 @@ type reproduceFlags struct {
 	env                       paper.Env
 	scale, machine, out       string
 	list, force, resume, json bool
+	verify                    bool
+	record                    string
 }
 
 func (f *reproduceFlags) run(cmd *cobra.Command, patterns []string) error {
-	if f.list {
-		return f.show(cmd.OutOrStdout())
+	switch {
+	case f.list:
+		records, err := reproduce.Published()
+		if err != nil {
+			return err
+		}
+		return reproduce.List(cmd.OutOrStdout(), records)
+	case f.verify:
+		return f.verifyPublished(cmd, patterns)
 	}
 	if len(patterns) == 0 {
 		return usageError{errors.New("no experiment selected: expected an ID (see --list)")}
@@ -152,6 +168,9 @@ func (f *reproduceFlags) on(cmd *cobra.Command, x *paper.Experiment, machines []
 		env.Machine = m
 		rep, err := f.one(cmd, x, env)
 		if err != nil {
+			return err
+		}
+		if err := f.recordReport(rep); err != nil {
 			return err
 		}
 		reports = append(reports, rep)
@@ -281,17 +300,4 @@ func (f *reproduceFlags) one(cmd *cobra.Command, x *paper.Experiment, env paper.
 	}
 	_, err = fmt.Fprintf(out, "took %.1f s\n\n", time.Since(begin).Seconds())
 	return rep, err
-}
-
-func (f *reproduceFlags) show(w io.Writer) error {
-	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
-	fmt.Fprintln(tw, "ID\tEXPERIMENT\tPAPER'S SIZE\tPAPER")
-	for _, x := range reproduce.All() {
-		size := x.PaperSize
-		if size == "" {
-			size = "no device"
-		}
-		fmt.Fprintf(tw, "%s\t%s\t%s\t%s\n", strings.Join(x.IDs, " "), x.Title, size, x.Paper)
-	}
-	return tw.Flush()
 }
