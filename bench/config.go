@@ -72,8 +72,8 @@ type Spec struct {
 	// percent of the line rate; 0: the full rate. Both model other machines in experiments.
 	GetsLonger int `json:"gets_longer_percent,omitempty"`
 	Beside     int `json:"memory_beside_percent,omitempty"`
-	// Variation is the share by which lengths of messages change from step to step in halo, in eighths;
-	// 0: 1.
+	// Variation is the share by which lengths of messages change from step to step in halo, in
+	// eighths; 0: 1.
 	Variation int `json:"variation_eighths,omitempty"`
 	// Helper adds a progress thread to every rank of overlap and progress.
 	Helper bool `json:"progress_thread,omitempty"`

@@ -23,8 +23,8 @@ type Thresholds struct {
 	NotReady bool `json:"receiver_not_ready,omitempty"`
 	// Idle is the time after which an unused buffer is released; 0: never.
 	Idle drivers.Time `json:"idle_ps,omitempty"`
-	// Published follows sections 3.1 to 3.3 and 4.4 of ADAPT as they are written; see package threshold
-	// for the differences.
+	// Published follows sections 3.1 to 3.3 and 4.4 of ADAPT as they are written; see package
+	// threshold for the differences.
 	Published bool `json:"as_published,omitempty"`
 	// Lengths limits the number of different buffer lengths of a rank; 0: 20.
 	Lengths int `json:"buffer_lengths,omitempty"`

@@ -17,9 +17,9 @@ import (
 //
 // With Filled, queues must be stable, too: from one half of the windows to the next, the flits in
 // flight may not grow by more than Tolerance of what was accepted meanwhile. A saturated network
-// with deep buffers accepts more than it can sustain until they are full: a Dragonfly of 5,256 nodes
-// with 256 flits per VC accepts 0.906 from cycle 3,000 to 6,000, then 0.85, and 0.885 from 10,000
-// on.
+// with deep buffers accepts more than it can sustain until they are full: a Dragonfly of 5,256
+// nodes with 256 flits per VC accepts 0.906 from cycle 3,000 to 6,000, then 0.85, and 0.885 from
+// 10,000 on.
 type Rule struct {
 	Window    int64   // cycles
 	Tolerance float64 // growth of queues, as a share of what is accepted

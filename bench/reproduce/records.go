@@ -18,8 +18,8 @@ import (
 	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
-// RecordsFile is the file of published verdicts in the source tree, a Record per line. It is written
-// by nicloop reproduce --record, and never by hand.
+// RecordsFile is the file of published verdicts in the source tree, a Record per line. It is
+// written by nicloop reproduce --record, and never by hand.
 const RecordsFile = "bench/reproduce/verdicts.jsonl"
 
 //go:embed verdicts.jsonl
@@ -156,8 +156,8 @@ func sameIntervals(a, b []judge.Interval) bool {
 	})
 }
 
-// List writes a line for every claim: the section of the paper, and the published verdict, interval,
-// scale and commit. Claims without a published verdict have dashes.
+// List writes a line for every claim: the section of the paper, and the published verdict,
+// interval, scale and commit. Claims without a published verdict have dashes.
 func List(w io.Writer, records []Record) error {
 	tw := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	fmt.Fprintln(tw, "ID\tPAPER\tSCALE\tVERDICT\tINTERVAL\tCOMMIT\tCLAIM")
@@ -195,8 +195,8 @@ const commitDigits = 8
 
 func short(commit string) string { return commit[:min(len(commit), commitDigits)] }
 
-// interval is that of the check that decided the verdict: the first that does not hold, or the first
-// of all.
+// interval is that of the check that decided the verdict: the first that does not hold, or the
+// first of all.
 func interval(v paper.Verdict) string {
 	if len(v.Checks) == 0 {
 		return "-"

@@ -3,12 +3,12 @@
 //
 // # Method
 //
-// [MSER5] is the marginal standard error rule of K. P. White, M. J. Cobb and S. C. Spratt ("A
+// [MSER] is the marginal standard error rule MSER-5 of K. P. White, M. J. Cobb and S. C. Spratt ("A
 // comparison of five steady-state truncation heuristics for simulation", Winter Simulation
-// Conference 2000). Observations are averaged in batches of five. The truncation point is the
-// number of initial batches whose removal gives the smallest estimated standard error of the mean
-// of the rest. If it lies in the second half of the series, the series is too short to contain a
-// steady state, and it is transient.
+// Conference 2000), for observations that are already averaged in batches of five. The truncation
+// point is the number of initial batches whose removal gives the smallest estimated standard error
+// of the mean of the rest. If it lies in the second half of the series, the series is too short to
+// contain a steady state, and it is transient.
 //
 // [Mean] computes the interval of a truncated series by batch means. Successive values of a
 // simulation are correlated, and an interval that ignores this is too narrow. Mean doubles the
@@ -24,9 +24,7 @@ package steady
 import "math"
 
 const (
-	// Batch is the number of observations that MSER5 averages.
-	Batch = 5
-	// MinBatches is the smallest number of batches that MSER and MSER5 examine. Shorter series are
+	// MinBatches is the smallest number of batches that MSER examines. Shorter series are
 	// transient.
 	MinBatches = 8
 	// minRest is the smallest number of batches that remain after truncation. The standard error of
@@ -52,16 +50,8 @@ type Truncation struct {
 	State State
 }
 
-// MSER5 finds the end of the transient in a series of observations. An incomplete last batch is
-// ignored.
-func MSER5(observations []float64) Truncation {
-	t := MSER(batches(observations, Batch))
-	t.Dropped *= Batch
-	return t
-}
-
-// MSER is MSER5 for a series of batch means. If a batch is a window of a simulation and the mean of
-// five equal parts, the two are the same.
+// MSER finds the end of the transient in a series of batch means: of five observations each, or of
+// windows of a simulation, which are means of five equal parts.
 func MSER(means []float64) Truncation {
 	n := len(means)
 	if n < MinBatches {

@@ -50,9 +50,9 @@ type Config struct {
 	OneWay bool
 	// Idle is the time after which an unused buffer is recalled; 0: never (section 4.4).
 	Idle Time
-	// Weights limits the weight of a buffer. A buffer is recalled after being idle for its weight times
-	// Idle. The successor of a recalled buffer has twice its weight: a cycle of recalls and grants slows
-	// down and ends. 0: all buffers weigh 1.
+	// Weights limits the weight of a buffer. A buffer is recalled after being idle for its weight
+	// times Idle. The successor of a recalled buffer has twice its weight: a cycle of recalls and
+	// grants slows down and ends. 0: all buffers weigh 1.
 	Weights int
 	// Retry is the delay before a refused put is retried, under NotReady.
 	Retry Time

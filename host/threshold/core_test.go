@@ -116,9 +116,9 @@ func TestStocks(t *testing.T) {
 	require.Equal(t, 8192+1024, cores[0].Threshold(1))
 }
 
-// TestWeights: a buffer that is recalled and granted again every ten idle times is recalled 10 times
-// in 100 idle times without weights. With weights its successors stay for 2, 4, 8 idle times, and
-// then for ever.
+// TestWeights: a buffer that is recalled and granted again every ten idle times is recalled 10
+// times in 100 idle times without weights. With weights its successors stay for 2, 4, 8 idle times,
+// and then for ever.
 func TestWeights(t *testing.T) {
 	recalls := map[int]uint64{}
 	for _, weights := range []int{0, 64} {

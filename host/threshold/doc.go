@@ -20,8 +20,8 @@
 //     without memory answers -1 and is not asked again (section 3.2).
 //   - A rank has at most Config.Cap bytes of buffers, of at most Config.Stocks lengths (section
 //     3.3), and with Config.Pool at most that many of each. A channel that runs short gets more
-//     buffers, up to Config.Most times its threshold; a buffer that is idle for Config.Idle, times its
-//     weight, is returned (section 4.4).
+//     buffers, up to Config.Most times its threshold; a buffer that is idle for Config.Idle, times
+//     its weight, is returned (section 4.4).
 //
 // Package explore proves this for this code in small worlds: nicloop check threshold. A Core has no
 // goroutine, clock or I/O.

@@ -10,10 +10,10 @@ import (
 	"github.com/nicloop/nicloop/bench/paper/judge"
 )
 
-// variation repeats the comparison of Figure 9 for lengths of messages that change from step to step
-// by 1/8 of their length up to all of it, under the design of package threshold and under sections
-// 3.1 to 3.3 and 4.4 as they are published. The verdicts of Figure 9 must not depend on this
-// constant of the workload.
+// variation repeats the comparison of Figure 9 for lengths of messages that change from step to
+// step by 1/8 of their length up to all of it, under the design of package threshold and under
+// sections 3.1 to 3.3 and 4.4 as they are published. The verdicts of Figure 9 must not depend on
+// this constant of the workload.
 func variation() *paper.Experiment {
 	return &paper.Experiment{
 		IDs: []string{"adapt-variation"}, Title: "Molecular dynamics with lengths that vary by 1/8 to 8/8: adaptive thresholds, ours and as published",

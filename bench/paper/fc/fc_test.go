@@ -269,8 +269,8 @@ func TestPingPongPaysForBookkeeping(t *testing.T) {
 	}
 }
 
-// TestNeeded: the size for 3 % is interpolated; a flow control that is not acceptable at the largest
-// size has none, and the claims about it differ.
+// TestNeeded: the size for 3 % is interpolated; a flow control that is not acceptable at the
+// largest size has none, and the claims about it differ.
 func TestNeeded(t *testing.T) {
 	table := goodFig20(&paper.Env{})
 	for flow, want := range map[string]float64{"static": 55.7, "dynamic": 13.9} {
