@@ -79,6 +79,34 @@ func TestStepsWithThresholds(t *testing.T) {
 	}
 }
 
+// TestPublishedDesign: thresholds as published adapt in halo, and their settings take effect. With
+// the header a length of 8,192 bytes gets the next power of two; one length of buffers permits
+// fewer changes; idle buffers are reclaimed fewer times with weights than without.
+func TestPublishedDesign(t *testing.T) {
+	run := func(workload string, e Thresholds) (greatest int, switches, shrunk uint64) {
+		c := onIdeal(workload)
+		c.Nodes, c.Procs, c.Eager, c.Sizes, c.Iterations = 4, 1, &e, []int{8192}, 30
+		c.Velo.Slots = 32
+		res, err := Run(context.Background(), c)
+		require.NoError(t, err)
+		require.NotZero(t, res.Verified)
+		for _, r := range res.Rows[0].Eager {
+			greatest, switches, shrunk = max(greatest, r.Threshold), switches+r.Switches, shrunk+r.Shrunk
+		}
+		return greatest, switches, shrunk
+	}
+	for published, want := range map[bool]int{false: 8192 + 1024, true: 16384 + 1024} {
+		greatest, _, _ := run("stencil", Thresholds{Buffers: 1 << 20, Published: published})
+		require.Equal(t, want, greatest)
+	}
+	_, many, _ := run("halo", Thresholds{Buffers: 1 << 20, Published: true})
+	_, few, _ := run("halo", Thresholds{Buffers: 1 << 20, Published: true, Lengths: 1})
+	require.Less(t, few, many)
+	_, _, cycles := run("halo", Thresholds{Buffers: 1 << 20, Idle: 20 * drivers.Microsecond})
+	_, _, weighted := run("halo", Thresholds{Buffers: 1 << 20, Idle: 20 * drivers.Microsecond, Weights: 64})
+	require.Less(t, 4*weighted, cycles)
+}
+
 // What a step hides is what is not in its overall time.
 func TestOverlapOfSteps(t *testing.T) {
 	if testing.Short() {
@@ -101,6 +129,7 @@ func TestOverlapOfSteps(t *testing.T) {
 func TestBadThresholds(t *testing.T) {
 	for want, e := range map[string]Thresholds{
 		"expected more than 2048": {Threshold: 2048, Buffers: 1}, "expected 1 to 67108864": {}, "idle time of eager buffers of -1 ps": {Buffers: 1, Idle: -1},
+		"a pool of -1": {Buffers: 1, Pool: -1}, "expected no settings of buffers": {Buffers: 1, NotReady: true, Published: true},
 	} {
 		c := Default("stencil")
 		c.Sizes, c.Iterations, c.Eager = []int{4096}, 1, &e

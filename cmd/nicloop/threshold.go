@@ -23,7 +23,16 @@ type thresholdFlags struct {
 	start                bool
 	buffers              int
 	idle                 time.Duration
+	design               string
+	lengths              int
+	pool, weights        int
 }
+
+// The values of --eager-design.
+const (
+	ownDesign       = "nicloop"
+	publishedDesign = "published"
+)
 
 // autoThreshold is the value of --eager-threshold that adapts the threshold of each pair of ranks.
 const autoThreshold = "auto"
@@ -34,7 +43,19 @@ func (f *thresholdFlags) add(fs *pflag.FlagSet) {
 	fs.BoolVar(&f.start, "eager-from-start", false, "allocate buffers of all pairs at the start instead of at their first such message")
 	sizeVar(fs, &f.buffers, "eager-buffers", d.Buffers, "limit in bytes of a rank's buffers for eager messages longer than 2048 bytes")
 	fs.DurationVar(&f.idle, "eager-idle", time.Duration(d.Idle/drivers.Nanosecond), "simulated time after which an idle buffer is released; 0: never")
+	fs.StringVar(&f.design, "eager-design", ownDesign, "adaptation of thresholds: nicloop, or published (sections 3.1 to 3.3 and 4.4 of the ADAPT paper as they are written)")
+	fs.IntVar(&f.lengths, "eager-lengths", 0, "limit of different buffer lengths of a rank; 0: 20")
+	fs.IntVar(&f.pool, "eager-pool", 0, "number of buffers of each length that all peers share; 0: each peer has its own, or 16 with --eager-design published")
+	fs.IntVar(&f.weights, "eager-weights", 0, "limit of the multiple of --eager-idle that a buffer waits after it was released too early; 0: 1, or 64 with --eager-design published")
 	fs.StringVar(&f.handshake, "eager-handshake", threshold.Full.String(), "protocol of threshold changes: full (in-band), partial (pauses the pair meanwhile), or notready (no buffers: the sender puts into the receive's buffer and retries until it is posted)")
+}
+
+// thresholdFlagNames lists the flags that need --eager-threshold.
+func thresholdFlagNames() []string {
+	return []string{
+		"eager-from-start", "eager-buffers", "eager-idle", "eager-handshake",
+		"eager-design", "eager-lengths", "eager-pool", "eager-weights",
+	}
 }
 
 // set completes a configuration.
@@ -45,13 +66,32 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 	if err := notNegative(cmd, "eager-idle"); err != nil {
 		return err
 	}
+	for _, n := range []struct {
+		name  string
+		value int
+	}{{"eager-lengths", f.lengths}, {"eager-pool", f.pool}, {"eager-weights", f.weights}} {
+		if n.value < 0 {
+			return misused("--%s %d: expected 0 or more", n.name, n.value)
+		}
+	}
 	if f.threshold == "" {
-		if name := given(cmd, "eager-from-start", "eager-buffers", "eager-idle", "eager-handshake"); name != "" {
+		if name := given(cmd, thresholdFlagNames()...); name != "" {
 			return misused("--%s applies to eager messages longer than 2048 bytes: add --eager-threshold", name)
 		}
 		return nil
 	}
-	e := bench.Thresholds{All: f.start, Buffers: f.buffers, Idle: drivers.Time(f.idle.Nanoseconds()) * drivers.Nanosecond}
+	e := bench.Thresholds{
+		All: f.start, Buffers: f.buffers, Idle: drivers.Time(f.idle.Nanoseconds()) * drivers.Nanosecond,
+		Lengths: f.lengths, Pool: f.pool, Weights: f.weights,
+	}
+	switch f.design {
+	case ownDesign:
+	case publishedDesign:
+		e.Published = true
+	default:
+		known := []string{ownDesign, publishedDesign}
+		return misused("--eager-design %q: expected one of %v%s", f.design, known, suggest.Nearest(f.design, known))
+	}
 	if f.threshold != autoThreshold {
 		n, err := limits.ParseBytes(f.threshold)
 		if err != nil || n < 1 {
@@ -66,6 +106,9 @@ func (f *thresholdFlags) set(cmd *cobra.Command, c *bench.Config) error {
 	case threshold.Partial.String():
 		e.Partial = true
 	case threshold.NotReady.String():
+		if name := given(cmd, "eager-design", "eager-lengths", "eager-pool", "eager-weights"); name != "" {
+			return misused("--%s applies to buffers, which --eager-handshake %s does not have", name, f.handshake)
+		}
 		if e.NotReady = true; e.Threshold != 0 {
 			return misused("--eager-handshake %s has no buffers and so no fixed threshold: --eager-threshold %d, expected %s", f.handshake, e.Threshold, autoThreshold)
 		}
