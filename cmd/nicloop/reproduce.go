@@ -170,7 +170,7 @@ func (f *reproduceFlags) on(cmd *cobra.Command, x *paper.Experiment, machines []
 		if err != nil {
 			return err
 		}
-		if err := f.recordReport(rep); err != nil {
+		if err := f.recordReport(cmd, rep); err != nil {
 			return err
 		}
 		reports = append(reports, rep)

@@ -10,7 +10,7 @@ import (
 )
 
 // recordReport adds the verdicts of a report to the file of --record.
-func (f *reproduceFlags) recordReport(rep *paper.Report) error {
+func (f *reproduceFlags) recordReport(cmd *cobra.Command, rep *paper.Report) error {
 	if f.record == "" {
 		return nil
 	}
@@ -22,6 +22,9 @@ func (f *reproduceFlags) recordReport(rep *paper.Report) error {
 	commit := v.Commit
 	if v.Modified {
 		commit = "" // the program is not that of the commit
+	}
+	if commit == "" {
+		fmt.Fprintln(cmd.ErrOrStderr(), "nicloop: the verdicts are recorded without a commit: build nicloop from a clean tree with -buildvcs=true")
 	}
 	return reproduce.WriteRecords(f.record, reproduce.Merge(records, reproduce.RecordOf(rep, commit)))
 }
