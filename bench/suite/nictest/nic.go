@@ -218,7 +218,7 @@ func Quiesce(sys drivers.Timed) (idle bool, err error) {
 func Settle(sys drivers.Timed) error {
 	idle, err := Quiesce(sys)
 	if err == nil && !idle {
-		err = errors.New("the hardware stands still with packets inside, expected it empty")
+		err = errors.New("the hardware makes no progress with packets inside, expected it empty")
 	}
 	return err
 }

@@ -24,7 +24,7 @@ func Directed() []regress.Test {
 		},
 		{
 			Name: "bridge/bad-access", Tags: []string{"smoke", regress.Line},
-			Doc: "accesses outside the map are answered, counted and harm nothing",
+			Doc: "accesses outside the register map are answered and counted, and have no other effect",
 			Run: testBadAccess,
 		},
 		{
@@ -49,12 +49,12 @@ func Directed() []regress.Test {
 		},
 		{
 			Name: "velo/refusals",
-			Doc:  "sends the requester must refuse",
+			Doc:  "invalid sends are refused by the requester",
 			Run:  testRefusals,
 		},
 		{
 			Name: "velo/mailbox-off", Tags: []string{regress.Line},
-			Doc: "packets to a mailbox that is off are dropped and counted",
+			Doc: "packets to a disabled mailbox are dropped and counted",
 			Run: testMailboxOff,
 		},
 		{
