@@ -120,7 +120,7 @@ func RpingClient(ctx context.Context, o RpingOptions) (verified int, err error) 
 			}
 		}
 		if !bytes.Equal(source, sink) {
-			return verified, fmt.Errorf("round %d: the data that came back differ", i)
+			return verified, fmt.Errorf("round %d: the returned data differ", i)
 		}
 		verified += o.Bytes
 	}
