@@ -56,14 +56,25 @@ type endpoint struct {
 	mr     *iwarp.MR
 	memory []byte
 	qp     *iwarp.QP
+	now    func() time.Duration
+}
+
+// wallClock returns a clock that begins now.
+func wallClock() func() time.Duration {
+	begin := time.Now()
+	return func() time.Duration { return time.Since(begin) }
 }
 
 // open returns an endpoint in state RTS with the first receives posted.
 func open(kind iwarp.QPType, a iwarp.Attachment, receives int) (*endpoint, error) {
-	begin := time.Now()
+	return openAt(kind, a, receives, wallClock(), uint32(time.Now().UnixMilli()))
+}
+
+// openAt is open with a clock and the epoch of the reliable transport.
+func openAt(kind iwarp.QPType, a iwarp.Attachment, receives int, now func() time.Duration, epoch uint32,
+) (*endpoint, error) {
 	e := &endpoint{
-		Device: iwarp.OpenDevice(func() time.Duration { return time.Since(begin) }), kind: kind,
-		memory: make([]byte, (slots+1)*slotBytes),
+		Device: iwarp.OpenDevice(now), kind: kind, memory: make([]byte, (slots+1)*slotBytes), now: now,
 	}
 	pd := e.AllocPD()
 	e.cq = e.CreateCQ(sends + slots)
@@ -74,7 +85,7 @@ func open(kind iwarp.QPType, a iwarp.Attachment, receives int) (*endpoint, error
 	e.qp, err = pd.CreateQP(iwarp.QPAttributes{
 		Type: kind, SendCQ: e.cq, RecvCQ: e.cq, Sends: sends, Receives: slots, IRD: maxReads, ORD: maxReads,
 		Reliable: iwarp.ReliableAttributes{
-			Epoch: uint32(begin.UnixMilli()), Peers: 64, Stored: 64, Timeout: 20 * time.Millisecond,
+			Epoch: epoch, Peers: 64, Stored: 64, Timeout: 20 * time.Millisecond,
 			Attempts: 100, AckEvery: 8, AckDelay: time.Millisecond,
 		},
 	})

@@ -8,8 +8,12 @@ import (
 	"github.com/nicloop/nicloop/drivers"
 )
 
-// ErrIdle is the error of a run that can never end: no frame is in flight and no timer is running.
-var ErrIdle = errors.New("ethernet: nothing in flight and no timer is running")
+// Errors of Run.
+var (
+	// ErrIdle: no program can ever work again.
+	ErrIdle  = errors.New("ethernet: nothing in flight and no timer is running")
+	ErrLimit = errors.New("ethernet: not finished at the limit of simulated time")
+)
 
 // Program is the software of a host, such as a Device of host/iwarp.
 type Program interface {
@@ -44,7 +48,7 @@ func (n *Network) Run(isDone func() bool, limit drivers.Time, programs ...Progra
 		case next == drivers.Never:
 			return fmt.Errorf("%w at %v", ErrIdle, n.now)
 		case next > limit:
-			return fmt.Errorf("ethernet: not finished at %v", limit)
+			return fmt.Errorf("%w: %v", ErrLimit, limit)
 		case next == n.now && n.NextEvent() > n.now:
 			// A timer that is due but does nothing must not stop time.
 			next = min(n.NextEvent(), n.now+drivers.Microsecond)
