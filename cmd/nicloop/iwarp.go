@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -30,6 +31,9 @@ type (
 type iwarpReport struct {
 	Server string          `json:"server"` // address; empty: in this program
 	Rows   []iwarpperf.Row `json:"rows"`
+
+	Network  string         `json:"network,omitempty"` // simulated
+	Networks []iwarpNetwork `json:"networks,omitempty"`
 }
 
 // rpingReport is the document of iwarp rping.
@@ -111,6 +115,7 @@ type iwarpFlags struct {
 	sizes                      []int
 	iterations, warmup, window int
 	both, baseline, json       bool
+	simulation                 simulation
 }
 
 func (f *iwarpFlags) add(cmd *cobra.Command, sizes []int, iterations int) {
@@ -121,9 +126,13 @@ func (f *iwarpFlags) add(cmd *cobra.Command, sizes []int, iterations int) {
 	sizesVar(fs, &f.sizes, "sizes", sizes, "message sizes in bytes")
 	fs.IntVar(&f.iterations, "iterations", iterations, "messages of each size")
 	fs.BoolVar(&f.json, "json", false, "print as JSON")
+	f.simulation.add(cmd)
 }
 
-func (f *iwarpFlags) check(args []string) error {
+func (f *iwarpFlags) check(cmd *cobra.Command, args []string) error {
+	if err := f.checkSimulation(cmd, args); err != nil {
+		return err
+	}
 	for _, qp := range f.qps {
 		if known := iwarpperf.Kinds(); !slices.Contains(known, qp) {
 			return misused("--qp %q: expected some of %v%s", qp, known, suggest.Nearest(qp, known))
@@ -156,31 +165,51 @@ func (f *iwarpFlags) measure(ctx context.Context, args []string,
 	if len(args) == 1 {
 		rep.Server = args[0]
 	}
+	rep.Network = f.simulation.uri
 	for _, qp := range f.qps {
-		c, err := iwarpperf.Open(ctx, iwarpperf.ClientOptions{
-			QP: qp, Address: rep.Server, Token: os.Getenv(tokenVariable),
-		})
-		if err != nil {
+		if err := f.measureQP(ctx, rep, qp, one); err != nil {
 			return nil, err
 		}
-		for _, size := range f.sizes {
-			row, err := one(ctx, c, size)
-			if err != nil {
-				c.Close()
-				return nil, fmt.Errorf("%s, %d bytes: %w", qp, size, err)
-			}
-			rep.Rows = append(rep.Rows, row)
-		}
-		c.Close()
 	}
 	return rep, nil
+}
+
+// measureQP calls one for every size.
+func (f *iwarpFlags) measureQP(ctx context.Context, rep *iwarpReport, qp string,
+	one func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error),
+) (err error) {
+	network, closeNetwork, err := f.simulation.open()
+	if err != nil {
+		return err
+	}
+	if network != nil {
+		defer func() { err = errors.Join(err, closeNetwork()) }()
+	}
+	c, err := iwarpperf.Open(ctx, iwarpperf.ClientOptions{
+		QP: qp, Address: rep.Server, Token: os.Getenv(tokenVariable), Network: network,
+	})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, size := range f.sizes {
+		row, err := one(ctx, c, size)
+		if err != nil {
+			return fmt.Errorf("%s, %d bytes: %w", qp, size, err)
+		}
+		rep.Rows = append(rep.Rows, row)
+	}
+	if network != nil {
+		rep.Networks = append(rep.Networks, iwarpNetwork{qp, network.Counters(), network.Port(1)})
+	}
+	return nil
 }
 
 func newIWARPPing() *cobra.Command {
 	var f iwarpFlags
 	cmd := &cobra.Command{
 		Use: "ping [ADDRESS:PORT]", Short: "Measure half round trips over rc, ud and rd",
-		Long: `Measure half round trips of messages, in real time, and compare every reply with its
+		Long: longHelp(`Measure half round trips of messages, in real time, and compare every reply with its
 message. Without a server's address both ends are in this program, driven in turn by
 one goroutine, which measures the cost of a message without the scheduler.
 
@@ -188,14 +217,16 @@ A message longer than a datagram is sent in two parts. Replies of ud that do not
 arrive within 200 ms count as lost.
 
 Exit codes: 0 passed, 1 a reply differed or a connection failed, 2 usage, 3 a server or
-all replies are missing, 5 interrupted.`,
+all replies are missing, 5 interrupted.
+`),
 		Example: `  nicloop iwarp ping
-  nicloop iwarp ping 127.0.0.1:7174 --qp ud --sizes 8,2KiB`,
+  nicloop iwarp ping 127.0.0.1:7174 --qp ud --sizes 8,2KiB
+  nicloop iwarp ping --network 'ethernet:?mtu=9000&loss=1e-3&seed=7' --qp rd --pcap rd.pcapng`,
 	}
 	f.add(cmd, []int{8, 256, 2048, 16384, 65536}, 2000)
 	cmd.Flags().IntVar(&f.warmup, "warmup", 100, "messages before the measurement")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.check(args); err != nil {
+		if err := f.check(cmd, args); err != nil {
 			return err
 		}
 		rep, err := f.measure(cmd.Context(), args, func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error) {
@@ -212,20 +243,22 @@ func newIWARPBandwidth() *cobra.Command {
 	var f iwarpFlags
 	cmd := &cobra.Command{
 		Use: "bandwidth [ADDRESS:PORT]", Short: "Measure throughput over rc, ud and rd",
-		Long: `Measure the throughput of windows of messages, in real time. Without a server's
+		Long: longHelp(`Measure the throughput of windows of messages, in real time. Without a server's
 address both ends are in this program, driven in turn by one goroutine. Messages of
 ud that the server did not receive count as lost and not as throughput.
 
---baseline adds rows of a plain TCP stream on the loopback device, without iWARP.`,
+--baseline adds rows of a plain TCP stream on the loopback device, without iWARP.
+`),
 		Example: `  nicloop iwarp bandwidth --sizes 2KiB --bidirectional
-  nicloop iwarp bandwidth --qp rc --sizes 64KiB --baseline`,
+  nicloop iwarp bandwidth --qp rc --sizes 64KiB --baseline
+  nicloop iwarp bandwidth --network 'ethernet:?rate=1G'`,
 	}
 	f.add(cmd, []int{2048, 16384, 65536}, 20_000)
 	cmd.Flags().IntVar(&f.window, "window", 64, "messages in flight")
 	cmd.Flags().BoolVar(&f.both, "bidirectional", false, "send every message back")
 	cmd.Flags().BoolVar(&f.baseline, "baseline", false, "measure a plain TCP stream, too")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.check(args); err != nil {
+		if err := f.check(cmd, args); err != nil {
 			return err
 		}
 		if f.window < 1 || f.window > iwarpperf.MaxWindow {
@@ -271,6 +304,9 @@ func printIWARP(w io.Writer, rep *iwarpReport, head string, cells func(*iwarpRow
 	if rep.Server != "" {
 		where = "server at " + rep.Server
 	}
+	if rep.Network != "" {
+		where = "two hosts on " + rep.Network + ", in simulated time"
+	}
 	fmt.Fprintln(w, where)
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "qp\tbytes\titerations\t"+head+"lost\t")
@@ -279,6 +315,7 @@ func printIWARP(w io.Writer, rep *iwarpReport, head string, cells func(*iwarpRow
 		fmt.Fprintf(tw, "%s\t%d\t%d\t%s%d\t\n", r.QP, r.Bytes, r.Iterations, cells(r), r.Lost)
 	}
 	tw.Flush()
+	printNetworks(w, rep.Networks)
 }
 
 func newIWARPRping() *cobra.Command {
