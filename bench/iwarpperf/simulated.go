@@ -80,12 +80,15 @@ func (b *bothEnds) Deadline() (time.Duration, bool) {
 	return x, ok
 }
 
-// simulate is await in simulated time. The limit is the time of all replies together.
+// simulate is await in simulated time. The limit of ud is the time of all replies together.
 func (c *Client) simulate(ctx context.Context, sent, replies int, limit time.Duration) (bool, error) {
 	ends := &bothEnds{c: c}
 	finished := func() bool { return c.sent >= sent && c.count >= replies }
 	isDone := func() bool { return ends.err != nil || ctx.Err() != nil || finished() }
 	until := c.ether.Now() + drivers.Time(limit)*drivers.Nanosecond
+	if c.kind == iwarp.RD {
+		until = drivers.Never // the reliable transport itself gives its peer up
+	}
 	err := c.ether.Run(isDone, until, ends)
 	switch {
 	case ends.err != nil:

@@ -91,6 +91,25 @@ func TestSimulatedCapture(t *testing.T) {
 	require.Len(t, tsharktest.Fields(t, "", file.Bytes(), "udp.length == 9030", "frame.number"), 6)
 }
 
+// TestSimulatedLoss: rd delivers datagrams of 46 frames of which one third are lost.
+func TestSimulatedLoss(t *testing.T) {
+	c, _ := simulated(t, "rd", ethernet.Config{Loss: 0.01, Seed: 7})
+	row, err := c.Ping(t.Context(), MaxBytes, 50, 0)
+	require.NoError(t, err)
+	require.Zero(t, row.Lost)
+}
+
+// TestSimulatedBackpressure: a window larger than the send buffer must not make rd wait for its
+// timeouts. Nothing is lost, so nothing is repeated.
+func TestSimulatedBackpressure(t *testing.T) {
+	c, n := simulated(t, "rd", ethernet.Config{ReceiveBuffer: 8 << 20})
+	row, err := c.Bandwidth(t.Context(), MaxBytes, 200, 60, false)
+	require.NoError(t, err)
+	require.Zero(t, c.qp.Counters().Reliable.Retransmitted)
+	require.Zero(t, n.Counters().SocketFull)
+	require.Greater(t, row.Bandwidth, 1000.0, "of 1,250 MB/s")
+}
+
 func TestSimulatedRC(t *testing.T) {
 	n, err := ethernet.New(ethernet.Config{})
 	require.NoError(t, err)

@@ -181,8 +181,11 @@ func (d *datagrams) send() bool {
 	if !ok {
 		return false
 	}
-	// A datagram that the socket does not take now is repeated by the reliable transport.
-	_, _ = d.transmit(to, header, parts)
+	accepted, err := d.transmit(to, header, parts)
+	if !accepted && err == nil {
+		d.reliable.Undo() // the same datagram is due again when the port has space
+		return false
+	}
 	return true
 }
 

@@ -254,6 +254,34 @@ func TestBusySocket(t *testing.T) {
 	a.poll(t)
 }
 
+// TestBusySocketReliable: RD does not count a datagram that the socket has refused as sent, however
+// long that lasts: it repeats nothing, gives nobody up, and sends at once when the socket has space.
+func TestBusySocketReliable(t *testing.T) {
+	e, a, b, qa, qb, to := datagramPair(t, RD)
+	s := e.bind(1)
+	qa.transport.(*datagrams).port = s
+	s.busy = true
+	post(t, qb.PostReceive(1, b.list(0, 100)), qa.PostSend(Work{Opcode: rdmap.Send, To: to, List: a.list(0, 100)}))
+	run(a, b)
+	if at, ok := a.Deadline(); !ok || at > a.clock {
+		t.Errorf("the refused datagram is due at %v, %t", at, ok)
+	}
+	s.busy = false
+	if !a.Progress() || s.sent != 1 {
+		t.Error("the datagram was not sent when the socket had space")
+	}
+	run(a, b)
+	if w := a.poll(t); w.Status != StatusSuccess {
+		t.Errorf("%+v", w)
+	}
+	if c := qa.Counters().Reliable; c.Retransmitted != 0 {
+		t.Errorf("%+v", c)
+	}
+	if at, ok := a.Deadline(); ok {
+		t.Errorf("a timer is running at the end: %v", at)
+	}
+}
+
 // TestDatagramError (chapter 6.3.3): a message that is longer than its receive moves the receiving
 // queue pair to Error. Only the sender of that message is told, by one error message with its MSN,
 // and stays in RTS. After a reset the queue pair works again.

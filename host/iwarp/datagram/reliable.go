@@ -68,6 +68,7 @@ type Reliable struct {
 	spare    [][]byte
 	done     []Done
 	header   [reliableBytes]byte
+	last     attempt
 	Counters Counters
 }
 
@@ -159,7 +160,9 @@ func (r *Reliable) Next(now time.Duration) (to netip.AddrPort, header []byte, pa
 	for range r.order {
 		p := r.order[r.turn%len(r.order)]
 		r.turn = (r.turn + 1) % len(r.order)
+		r.last = p.attempt()
 		if o, seq := r.due(p, now); o != nil {
+			r.last.message, r.last.outgoing = o, *o
 			if o.sent > 0 {
 				r.Counters.Retransmitted++
 			}
