@@ -31,10 +31,10 @@
 // # Faults
 //
 // Loss, duplication, reordering and corruption occur in the switch, each with its own sequence of
-// random numbers: a change of one probability leaves the pattern of the others as it is, as long as
-// the same frames arrive. Corruption flips one bit behind the check of the FCS. It is therefore
-// found by the IPv4 header checksum or the UDP checksum; without the latter (Config.NoChecksum) only
-// the CRC32c of iWARP finds it.
+// random numbers: a change of one probability leaves the pattern of the others as it is, as long
+// as the same frames arrive. Corruption flips one bit behind the check of the FCS. It is therefore
+// found by the IPv4 header checksum or the UDP checksum; without the latter (Config.NoChecksum)
+// only the CRC32c of iWARP finds it.
 //
 // # Simplifications
 //

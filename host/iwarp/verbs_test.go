@@ -254,8 +254,8 @@ func TestBusySocket(t *testing.T) {
 	a.poll(t)
 }
 
-// TestBusySocketReliable: RD does not count a datagram that the socket has refused as sent, however
-// long that lasts: it repeats nothing, gives nobody up, and sends at once when the socket has space.
+// TestBusySocketReliable: RD does not count a refused datagram as sent, however long the socket is
+// busy. It repeats nothing, keeps the peer, and sends at once when the socket has space.
 func TestBusySocketReliable(t *testing.T) {
 	e, a, b, qa, qb, to := datagramPair(t, RD)
 	s := e.bind(1)
