@@ -87,7 +87,6 @@ type Stream struct {
 	handed   bool // Next has returned a segment that was not accepted yet
 	header   [ddp.UntaggedBytes]byte
 	scratch  [maxReport]byte // payload of a Read Request or a Terminate message
-	length   int             // of the message in scratch
 	gather   [][]byte
 
 	receives *ddp.Queue
