@@ -41,7 +41,7 @@ func (s *Stream) receive(h ddp.Header, payload []byte) error {
 	}
 	switch {
 	case o == Write:
-		return s.receiveWrite(h, payload)
+		return s.placeTagged(h, payload, ddp.RemoteWrite)
 	case o == ReadResponse:
 		return s.receiveResponse(h, payload)
 	case o == ReadRequest:
@@ -52,13 +52,13 @@ func (s *Stream) receive(h ddp.Header, payload []byte) error {
 	return s.receiveSend(h, payload)
 }
 
-// receiveWrite places a segment of an RDMA Write. An empty segment touches no memory and its STag
-// is not checked, so that it can serve as RTR (RFC 6581, section 9.2).
-func (s *Stream) receiveWrite(h ddp.Header, payload []byte) error {
+// placeTagged copies a tagged segment into memory with a right. An empty segment touches no memory
+// and its STag is not checked, so that an empty Write can serve as RTR (RFC 6581, section 9.2).
+func (s *Stream) placeTagged(h ddp.Header, payload []byte, right ddp.Rights) error {
 	if len(payload) == 0 {
 		return nil
 	}
-	b, v := s.config.Memory.Access(h.STag, s.config.Domain, h.TO, len(payload), ddp.RemoteWrite)
+	b, v := s.config.Memory.Access(h.STag, s.config.Domain, h.TO, len(payload), right)
 	if v != ddp.Allowed {
 		return protectionCode(v, true)
 	}
@@ -73,12 +73,8 @@ func (s *Stream) receiveResponse(h ddp.Header, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(payload) > 0 {
-		b, v := s.config.Memory.Access(h.STag, s.config.Domain, h.TO, len(payload), ddp.LocalWrite)
-		if v != ddp.Allowed {
-			return protectionCode(v, true)
-		}
-		copy(b, payload)
+	if err := s.placeTagged(h, payload, ddp.LocalWrite); err != nil {
+		return err
 	}
 	slot.placed += len(payload)
 	if slot.placed == slot.length {
