@@ -202,11 +202,7 @@ func ParseReport(b []byte) (r Report, err error) {
 		}
 	}
 	if present&reportHeader != 0 && len(b) > 0 {
-		n := ddp.UntaggedBytes
-		if b[0]&0x80 != 0 {
-			n = ddp.TaggedBytes
-		}
-		r.Header = take(n)
+		r.Header = take(ddp.HeaderBytes(b[0]))
 	}
 	if present&reportRequest != 0 {
 		r.ReadRequest = take(readRequestBytes)

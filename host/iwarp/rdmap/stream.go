@@ -250,10 +250,7 @@ func (s *Stream) fail(code term.Code, segment []byte) {
 	if code.Layer() == term.LayerLLP || len(segment) < ddp.TaggedBytes {
 		return
 	}
-	n := ddp.UntaggedBytes
-	if segment[0]&0x80 != 0 {
-		n = ddp.TaggedBytes
-	}
+	n := ddp.HeaderBytes(segment[0])
 	if len(segment) < n {
 		return
 	}
