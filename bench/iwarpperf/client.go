@@ -381,7 +381,7 @@ func (c *Client) window(ctx context.Context, size, n int, both bool) (arrived, p
 	}
 	// Over UD the request or its reply may be lost. If the reply was lost, its count is lost, too.
 	for attempt := 0; attempt < 3; attempt++ {
-		if err := c.send(rdmap.ImmediateSE, 0, slots, 8, c.to); err != nil {
+		if err := c.send(rdmap.ImmediateSE, 0, slots, rdmap.ImmediateBytes, c.to); err != nil {
 			return 0, parts, err
 		}
 		complete, err := c.await(ctx, parts+attempt+1, 1)

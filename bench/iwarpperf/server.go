@@ -216,7 +216,7 @@ func (e *echo) answer(w *iwarp.WC) error {
 	case w.Opcode == rdmap.ImmediateSE:
 		binary.BigEndian.PutUint64(e.slot(w.ID), e.counted)
 		e.counted = 0
-		return e.send(rdmap.Immediate, w.ID, int(w.ID), 8, w.Source)
+		return e.send(rdmap.Immediate, w.ID, int(w.ID), rdmap.ImmediateBytes, w.Source)
 	case w.Opcode.Solicited():
 		return e.send(rdmap.Send, w.ID, int(w.ID), w.Length, w.Source)
 	}

@@ -127,8 +127,7 @@ func (d *datagrams) postSend(w Work) error {
 		return err
 	}
 	s.length = (&ddp.Buffer{Pieces: pieces}).Len()
-	immediate := w.Opcode == rdmap.Immediate || w.Opcode == rdmap.ImmediateSE
-	if s.length > d.maxMessage() || immediate && s.length != 8 {
+	if s.length > d.maxMessage() || w.Opcode.IsImmediate() && s.length != rdmap.ImmediateBytes {
 		return ErrWork
 	}
 	d.msn++

@@ -152,7 +152,7 @@ func (s *Stream) receiveSend(h ddp.Header, payload []byte) error {
 
 // deliver applies the effects of a complete message.
 func (s *Stream) deliver(c *Completion, stag uint32) error {
-	if (c.Opcode == Immediate || c.Opcode == ImmediateSE) && c.Length != immediateBytes {
+	if c.Opcode.IsImmediate() && c.Length != ImmediateBytes {
 		return term.CatastrophicStream
 	}
 	if !c.Opcode.Invalidates() {

@@ -191,8 +191,8 @@ func (s *Stream) PostSend(w Work) error {
 				return ErrBadWork
 			}
 		}
-	case w.Opcode == Immediate || w.Opcode == ImmediateSE:
-		if slot.length != immediateBytes {
+	case w.Opcode.IsImmediate():
+		if slot.length != ImmediateBytes {
 			return ErrBadWork
 		}
 	case !w.Opcode.IsSend() && w.Opcode != Write, uint64(slot.length) > 0xffffffff:
