@@ -346,11 +346,7 @@ func (r *Reliable) accept(p *peer, seq uint32, segment []byte, now time.Duration
 	case distance > 0:
 		p.ackNow = true // a gap: the sender learns of it at once
 		r.store(p, slot, segment)
-	case !r.config.Deliver(p.address, segment):
-		r.Counters.NotReady++
-	default:
-		p.expected++
-		p.unacked++
+	case r.deliver(p, segment):
 		r.drain(p)
 	}
 	if p.unacked >= r.config.AckEvery {
@@ -371,22 +367,27 @@ func (r *Reliable) store(p *peer, slot int, segment []byte) {
 	r.spare = r.spare[:n-1]
 }
 
-// drain delivers stored messages that have become the next ones.
+// deliver passes on the expected message. It returns false if there is no buffer for it.
+func (r *Reliable) deliver(p *peer, segment []byte) bool {
+	if !r.config.Deliver(p.address, segment) {
+		r.Counters.NotReady++
+		return false
+	}
+	p.expected++
+	p.unacked++
+	return true
+}
+
+// drain delivers stored messages that have become the next ones. One without a buffer is dropped
+// and repeated by its sender: nothing else would deliver it later.
 func (r *Reliable) drain(p *peer) {
-	for {
+	for delivered := true; delivered; {
 		slot := int(p.expected % Window)
 		if p.early[slot] == nil {
 			return
 		}
-		if !r.config.Deliver(p.address, p.early[slot]) {
-			// It is dropped and repeated by its sender: nothing else would deliver it later.
-			r.Counters.NotReady++
-			r.release(p, slot)
-			return
-		}
+		delivered = r.deliver(p, p.early[slot])
 		r.release(p, slot)
-		p.expected++
-		p.unacked++
 	}
 }
 
