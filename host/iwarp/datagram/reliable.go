@@ -106,6 +106,9 @@ type outgoing struct {
 	overtook int // later messages that were acknowledged since the last transmission
 }
 
+// inFlight returns message i of those in flight, the oldest one first.
+func (p *peer) inFlight(i uint32) *outgoing { return &p.flight[(p.first+i)%Window] }
+
 // NewReliable returns an endpoint without peers.
 func NewReliable(c ReliableConfig) *Reliable {
 	r := &Reliable{config: c, peers: make(map[netip.AddrPort]*peer)}
@@ -139,7 +142,7 @@ func (r *Reliable) Send(to netip.AddrPort, id uint64, parts [][]byte) error {
 	case p.n == Window:
 		return ErrWindowFull
 	}
-	p.flight[(p.first+p.n)%Window] = outgoing{id: id, parts: parts}
+	*p.inFlight(p.n) = outgoing{id: id, parts: parts}
 	p.n++
 	return nil
 }
@@ -181,7 +184,7 @@ func (r *Reliable) Next(now time.Duration) (to netip.AddrPort, header []byte, pa
 // due returns the message to a peer that must be sent or repeated now.
 func (r *Reliable) due(p *peer, now time.Duration) (*outgoing, uint32) {
 	for i := range p.n {
-		o := &p.flight[(p.first+i)%Window]
+		o := p.inFlight(i)
 		switch {
 		case o.acked:
 		case o.sent == 0, o.overtook >= reorderLimit:
@@ -216,12 +219,19 @@ func (r *Reliable) timeout(p *peer) time.Duration {
 
 // giveUp completes everything in flight with an error.
 func (r *Reliable) giveUp(p *peer) {
-	for ; p.n > 0; p.n-- {
-		r.done = append(r.done, Done{p.flight[p.first%Window].id, p.address, ErrUnreachable})
-		p.flight[p.first%Window] = outgoing{}
-		p.first++
+	for p.n > 0 {
+		r.completeOldest(p, ErrUnreachable)
 	}
 	p.failed = true
+}
+
+// completeOldest removes the oldest message in flight.
+func (r *Reliable) completeOldest(p *peer, err error) {
+	o := p.inFlight(0)
+	r.done = append(r.done, Done{o.id, p.address, err})
+	*o = outgoing{}
+	p.first++
+	p.n--
 }
 
 // Deadline returns the earliest time at which Next has something to send without further calls.
@@ -236,7 +246,7 @@ func (r *Reliable) Deadline() (at time.Duration, ok bool) {
 			earliest(p.ackAt)
 		}
 		for i := range p.n {
-			if o := &p.flight[(p.first+i)%Window]; !o.acked {
+			if o := p.inFlight(i); !o.acked {
 				if o.sent == 0 || o.overtook >= reorderLimit {
 					earliest(0)
 				} else {
@@ -398,8 +408,7 @@ func (r *Reliable) acknowledge(p *peer, expected, stored uint32, now time.Durati
 	}
 	var newest *outgoing // latest transmission among the newly acknowledged messages
 	for i := range p.n {
-		seq := p.first + i
-		o := &p.flight[seq%Window]
+		o, seq := p.inFlight(i), p.first+i
 		bit := seq - expected - 1
 		isAcked := int32(seq-expected) < 0 || bit < Window && stored&(1<<bit) != 0
 		if isAcked && !o.acked && o.sent > 0 {
@@ -414,7 +423,7 @@ func (r *Reliable) acknowledge(p *peer, expected, stored uint32, now time.Durati
 		o.acked = isAcked && o.sent > 0
 	}
 	for i := uint32(0); newest != nil && i < p.n; i++ {
-		o := &p.flight[(p.first+i)%Window]
+		o := p.inFlight(i)
 		if !o.acked && o.sent > 0 && int32(o.order-newest.order) < 0 {
 			o.overtook++
 		}
@@ -423,10 +432,7 @@ func (r *Reliable) acknowledge(p *peer, expected, stored uint32, now time.Durati
 		p.backoff = 0
 	}
 	for p.n > 0 && int32(p.first-expected) < 0 {
-		r.done = append(r.done, Done{p.flight[p.first%Window].id, p.address, nil})
-		p.flight[p.first%Window] = outgoing{}
-		p.first++
-		p.n--
+		r.completeOldest(p, nil)
 	}
 }
 
