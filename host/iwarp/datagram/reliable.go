@@ -76,24 +76,31 @@ type peer struct {
 	address netip.AddrPort
 
 	// Sender. Sequence numbers begin with 0 in every epoch and wrap around.
-	first   uint32 // oldest message in flight
-	n       uint32 // messages in flight
-	flight  [Window]outgoing
-	rtt     time.Duration // smoothed round-trip time, 0 before the first sample
-	failed  bool
-	silent  int    // timeouts since the last datagram of the peer
-	backoff uint   // doublings of the timeout
-	sent    uint32 // transmissions, repetitions included
+	first  uint32 // oldest message in flight
+	n      uint32 // messages in flight
+	flight [Window]outgoing
+	rtt    time.Duration // smoothed round-trip time, 0 before the first sample
+	failed bool
+
+	pacing
 
 	// Receiver
 	epoch    uint32
 	known    bool // epoch is valid
 	expected uint32
 	early    [Window][]byte // messages expected+1+i, by sequence number modulo Window
-	ackDue   bool
-	ackNow   bool
-	ackAt    time.Duration
-	unacked  int
+}
+
+// pacing is the part of a peer that a transmission to it changes, besides the message.
+type pacing struct {
+	silent  int    // timeouts since the last datagram of the peer
+	backoff uint   // doublings of the timeout
+	sent    uint32 // transmissions, repetitions included
+
+	ackDue  bool
+	ackNow  bool
+	ackAt   time.Duration
+	unacked int
 }
 
 type outgoing struct {
@@ -163,7 +170,7 @@ func (r *Reliable) Next(now time.Duration) (to netip.AddrPort, header []byte, pa
 	for range r.order {
 		p := r.order[r.turn%len(r.order)]
 		r.turn = (r.turn + 1) % len(r.order)
-		r.last = p.attempt()
+		r.last = attempt{peer: p, pacing: p.pacing}
 		if o, seq := r.due(p, now); o != nil {
 			r.last.message, r.last.outgoing = o, *o
 			if o.sent > 0 {

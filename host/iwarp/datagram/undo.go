@@ -3,21 +3,9 @@ package datagram
 // attempt is the state of a peer before a transmission to it.
 type attempt struct {
 	peer     *peer
+	pacing   pacing
 	message  *outgoing // nil: an acknowledgement alone
 	outgoing outgoing  // the message before the transmission
-
-	sent           uint32
-	silent         int
-	backoff        uint
-	ackDue, ackNow bool
-	unacked        int
-}
-
-func (p *peer) attempt() attempt {
-	return attempt{
-		peer: p, sent: p.sent, silent: p.silent, backoff: p.backoff,
-		ackDue: p.ackDue, ackNow: p.ackNow, unacked: p.unacked,
-	}
 }
 
 // Undo makes the last call of Next void: the port has not taken its datagram. Otherwise the message
@@ -31,7 +19,5 @@ func (r *Reliable) Undo() {
 		}
 		*l.message = l.outgoing
 	}
-	p := l.peer
-	p.sent, p.silent, p.backoff = l.sent, l.silent, l.backoff
-	p.ackDue, p.ackNow, p.unacked = l.ackDue, l.ackNow, l.unacked
+	l.peer.pacing = l.pacing
 }
