@@ -227,7 +227,7 @@ func (d *datagrams) transmit(to netip.AddrPort, header []byte, parts [][]byte) (
 
 func (d *datagrams) finish(at int, status Status) {
 	w := &d.slots[at].work
-	d.qp.attributes.SendCQ.push(WC{ID: w.ID, QP: d.qp, Status: status, Opcode: w.Opcode, Length: d.slots[at].length})
+	d.qp.complete(WC{ID: w.ID, Status: status, Opcode: w.Opcode, Length: d.slots[at].length})
 	d.free = append(d.free, at)
 }
 
@@ -271,7 +271,7 @@ func (d *datagrams) receiveSegment(from netip.AddrPort, b []byte) bool {
 		return false
 	}
 	r := &d.receives[d.head]
-	w := WC{ID: r.id, QP: d.qp, Receive: true, Opcode: m.Opcode, Length: len(m.Payload), Source: from}
+	w := WC{ID: r.id, Receive: true, Opcode: m.Opcode, Length: len(m.Payload), Source: from}
 	var failure error
 	if len(m.Payload) > r.size {
 		w.Status, w.Length, failure = StatusLengthError, 0, term.UntaggedMessageLarge
@@ -286,7 +286,7 @@ func (d *datagrams) receiveSegment(from netip.AddrPort, b []byte) bool {
 		buffer.Scatter(0, m.Payload)
 	}
 	d.head, d.n = (d.head+1)%len(d.receives), d.n-1
-	d.qp.attributes.RecvCQ.push(w)
+	d.qp.complete(w)
 	if failure != nil {
 		d.fail(from, m.MSN, failure.(term.Code))
 	}
@@ -327,7 +327,7 @@ func (d *datagrams) flush() {
 	}
 	d.waiting = d.waiting[:0]
 	for ; d.n > 0; d.n-- {
-		d.qp.attributes.RecvCQ.push(WC{ID: d.receives[d.head].id, QP: d.qp, Receive: true, Status: StatusFlushed})
+		d.qp.complete(WC{ID: d.receives[d.head].id, Receive: true, Status: StatusFlushed})
 		d.head = (d.head + 1) % len(d.receives)
 	}
 }

@@ -179,6 +179,16 @@ func (q *QP) fail() {
 	q.transport.flush()
 }
 
+// complete adds a completion to its queue.
+func (q *QP) complete(w WC) {
+	w.QP = q
+	if w.Receive {
+		q.attributes.RecvCQ.push(w)
+	} else {
+		q.attributes.SendCQ.push(w)
+	}
+}
+
 func (q *QP) progress() bool { return (q.state == RTS || q.state == Error) && q.transport.progress() }
 
 // PostSend appends a work request to the send queue. A request occupies the queue until its
