@@ -47,10 +47,8 @@ type datagramSlot struct {
 }
 
 type receiveSlot struct {
-	id    uint64
-	size  int
-	count int
-	list  [MaxSGE][]byte
+	buffer ddp.Buffer
+	list   [MaxSGE][]byte // storage of the buffer's pieces
 }
 
 func newDatagram(q *QP) *datagrams {
@@ -107,8 +105,7 @@ func (d *datagrams) postReceive(id uint64, list []SGE) error {
 	if err != nil {
 		return err
 	}
-	b := ddp.Buffer{Pieces: pieces}
-	r.id, r.size, r.count = id, b.Len(), len(pieces)
+	r.buffer = ddp.Buffer{ID: id, Pieces: pieces}
 	d.n++
 	return nil
 }
@@ -126,7 +123,7 @@ func (d *datagrams) postSend(w Work) error {
 	if err != nil {
 		return err
 	}
-	s.length = (&ddp.Buffer{Pieces: pieces}).Len()
+	s.length = ddp.Length(pieces)
 	if s.length > d.maxMessage() || w.Opcode.IsImmediate() && s.length != rdmap.ImmediateBytes {
 		return ErrWork
 	}
@@ -271,9 +268,9 @@ func (d *datagrams) receiveSegment(from netip.AddrPort, b []byte) bool {
 		return false
 	}
 	r := &d.receives[d.head]
-	w := WC{ID: r.id, Receive: true, Opcode: m.Opcode, Length: len(m.Payload), Source: from}
+	w := WC{ID: r.buffer.ID, Receive: true, Opcode: m.Opcode, Length: len(m.Payload), Source: from}
 	var failure error
-	if len(m.Payload) > r.size {
+	if len(m.Payload) > r.buffer.Len() {
 		w.Status, w.Length, failure = StatusLengthError, 0, term.UntaggedMessageLarge
 	} else if m.Opcode.Invalidates() {
 		w.Invalidated = m.Invalidate
@@ -282,8 +279,7 @@ func (d *datagrams) receiveSegment(from netip.AddrPort, b []byte) bool {
 		}
 	}
 	if failure == nil {
-		buffer := ddp.Buffer{Pieces: r.list[:r.count]}
-		buffer.Scatter(0, m.Payload)
+		r.buffer.Scatter(0, m.Payload)
 	}
 	d.head, d.n = (d.head+1)%len(d.receives), d.n-1
 	d.qp.complete(w)
@@ -327,7 +323,7 @@ func (d *datagrams) flush() {
 	}
 	d.waiting = d.waiting[:0]
 	for ; d.n > 0; d.n-- {
-		d.qp.complete(WC{ID: d.receives[d.head].id, Receive: true, Status: StatusFlushed})
+		d.qp.complete(WC{ID: d.receives[d.head].buffer.ID, Receive: true, Status: StatusFlushed})
 		d.head = (d.head + 1) % len(d.receives)
 	}
 }

@@ -13,9 +13,11 @@ type Buffer struct {
 }
 
 // Len returns the number of bytes of the buffer.
-func (b *Buffer) Len() int {
-	n := 0
-	for _, p := range b.Pieces {
+func (b *Buffer) Len() int { return Length(b.Pieces) }
+
+// Length returns the number of bytes of data in pieces.
+func Length(pieces [][]byte) (n int) {
+	for _, p := range pieces {
 		n += len(p)
 	}
 	return n

@@ -175,10 +175,7 @@ func (s *Stream) PostSend(w Work) error {
 	if s.numSends == len(s.sends) {
 		return ErrQueueFull
 	}
-	slot := workSlot{work: w}
-	for _, p := range w.Pieces {
-		slot.length += len(p)
-	}
+	slot := workSlot{work: w, length: ddp.Length(w.Pieces)}
 	switch {
 	case w.Opcode == ReadRequest:
 		slot.length = w.Length
