@@ -107,12 +107,8 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	if err != nil {
 		return err
 	}
-	needs := vm.Needs
-	if function != nil {
-		needs = vm.DesignNeeds
-	}
 	sys, err := registry.Open(cmd.Context(), freeRunning(f.device), drivers.Options{
-		Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: needs, Progress: bar.describe,
+		Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: function.Needs(), Progress: bar.describe,
 	})
 	if err != nil {
 		return err
