@@ -114,12 +114,9 @@ func (x *session) reportAtomic(o *atomicCall, code int32, got []byte) {
 	x.state.vain = 0
 	c := completion{
 		context: o.context, err: code, length: o.length, address: o.result, source: -1,
-		flags: wasAtomic | o.completionFlags(),
+		flags: o.completionFlags() | o.kind(),
 	}
-	if o.result != 0 {
-		c.flags |= wasRead
-	} else {
-		c.flags |= wasWrite
+	if o.result == 0 {
 		got = nil
 	}
 	x.s.world.trace(x, host.TaggedStatus{Source: int(o.peer), Tag: o.tag, Data: o.ignore, Bytes: int(o.length)}, got)

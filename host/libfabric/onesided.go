@@ -317,15 +317,23 @@ func (x *session) deliver(o *oneSided, got []byte) error {
 
 func (x *session) report(o *oneSided, code int32, got []byte) {
 	c := completion{
-		context: o.context, err: code, flags: o.completionFlags(), length: o.length, address: o.address, source: -1,
-	}
-	switch o.op {
-	case opWrite:
-		c.flags |= wasWrite
-	case opRead:
-		c.flags |= wasRead
+		context: o.context, err: code, flags: o.completionFlags() | o.kind(), length: o.length, address: o.address, source: -1,
 	}
 	x.reports = append(x.reports, report{completion: c, bytes: got})
+}
+
+// kind is the kind of a completion. An atomic that returns no old value is a write.
+func (o *oneSided) kind() uint32 {
+	switch {
+	case o.op == opWrite:
+		return wasWrite
+	case o.op == opRead:
+		return wasRead
+	case o.result != 0:
+		return wasAtomic | wasRead
+	default:
+		return wasAtomic | wasWrite
+	}
 }
 
 // ---- the program whose memory is accessed ----

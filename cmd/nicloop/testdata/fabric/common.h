@@ -71,6 +71,7 @@ static struct fi_cq_tagged_entry wait_for(void *context, int *error)
 			struct fi_cq_err_entry bad = {0};
 			CHECK(fi_cq_readerr(cq, &bad, 0) == 1);
 			e.op_context = bad.op_context;
+			e.flags = bad.flags;
 			*error = bad.err;
 			n = 1;
 		}
