@@ -200,6 +200,9 @@ func (x *session) find(o *oneSided) int32 {
 // start hands an operation to the hardware. Not started: there is no memory for it now.
 func (x *session) start(o *oneSided) (started bool, err error) {
 	switch {
+	case o.mr.closed: // while the operation was deferred: the shadow may be memory of others by now
+		x.report(o, errKeyRejected, nil)
+		return true, nil
 	case o.length == 0 && o.flags&flagHasData == 0:
 		x.report(o, 0, nil)
 		return true, nil
