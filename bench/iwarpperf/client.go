@@ -48,7 +48,6 @@ type Client struct {
 	local  *echo // the server within this program
 	ether  *ethernet.Network
 	close  []func() error
-	batch  [16]iwarp.WC
 	sent   int // completed sends since the last start of counting
 	bytes  int // received
 	count  int // received messages
@@ -199,15 +198,11 @@ func (c *Client) progress() (bool, error) {
 		}
 	}
 	worked = c.Progress() || worked
-	for n := c.cq.Poll(c.batch[:]); n > 0; n = c.cq.Poll(c.batch[:]) {
-		worked = true
-		for i := range c.batch[:n] {
-			if err := c.take(&c.batch[i]); err != nil {
-				return false, err
-			}
-		}
+	completed, err := c.handle(c.take)
+	if err != nil {
+		return false, err
 	}
-	return worked, c.failure()
+	return worked || completed, c.failure()
 }
 
 func (c *Client) take(w *iwarp.WC) error {

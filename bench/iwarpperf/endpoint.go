@@ -56,6 +56,7 @@ type endpoint struct {
 	mr     *iwarp.MR
 	memory []byte
 	qp     *iwarp.QP
+	batch  [16]iwarp.WC
 	now    func() time.Duration
 }
 
@@ -118,6 +119,20 @@ func (e *endpoint) receive(slot uint64) error {
 func (e *endpoint) send(opcode rdmap.Opcode, id uint64, slot, length int, to netip.AddrPort) error {
 	list := [1]iwarp.SGE{{MR: e.mr, Offset: slot * slotBytes, Length: length}}
 	return e.qp.PostSend(iwarp.Work{ID: id, Opcode: opcode, To: to, List: list[:]})
+}
+
+// handle empties the completion queue until take returns an error. It reports whether there were
+// completions.
+func (e *endpoint) handle(take func(w *iwarp.WC) error) (worked bool, err error) {
+	for n := e.cq.Poll(e.batch[:]); n > 0; n = e.cq.Poll(e.batch[:]) {
+		worked = true
+		for i := range e.batch[:n] {
+			if err := take(&e.batch[i]); err != nil {
+				return worked, err
+			}
+		}
+	}
+	return worked, nil
 }
 
 func (e *endpoint) slot(i uint64) []byte { return e.memory[i*slotBytes:][:slotBytes] }

@@ -184,7 +184,6 @@ func (f *filter) Receive(b []byte) (int, netip.AddrPort, bool) {
 type echo struct {
 	*endpoint
 	counted uint64
-	batch   [16]iwarp.WC
 }
 
 func newEcho(kind iwarp.QPType, a iwarp.Attachment) (*echo, error) {
@@ -196,15 +195,16 @@ func newEcho(kind iwarp.QPType, a iwarp.Attachment) (*echo, error) {
 // that waits there holds back the buffer of a reply that the client may have received already.
 func (e *echo) progress() (bool, error) {
 	worked := e.Progress()
-	for n := e.cq.Poll(e.batch[:]); n > 0; n = e.cq.Poll(e.batch[:]) {
-		worked = true
-		for i := range e.batch[:n] {
-			if err := e.answer(&e.batch[i]); err != nil && e.qp.State() == iwarp.RTS {
-				return false, err
-			}
+	completed, err := e.handle(func(w *iwarp.WC) error {
+		if err := e.answer(w); err != nil && e.qp.State() == iwarp.RTS {
+			return err
 		}
+		return nil // failure reports the error of a queue pair that has left RTS
+	})
+	if err != nil {
+		return false, err
 	}
-	return worked, e.failure()
+	return worked || completed, e.failure()
 }
 
 func (e *echo) answer(w *iwarp.WC) error {
