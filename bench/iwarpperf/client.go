@@ -130,8 +130,7 @@ func (c *Client) loopback(ctx context.Context) (a iwarp.Attachment, err error) {
 			accepted <- result{err: err}
 			return
 		}
-		all := func([]byte) error { return nil }
-		a, err := socket.Accept(conn.(*net.TCPConn), options(nil), startTimeout, all)
+		a, err := accept(conn, admitAll)
 		accepted <- result{a, conn, err}
 	}()
 	if a, err = c.dial(ctx, l.Addr().String(), ""); err != nil {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/nicloop/nicloop/host/iwarp"
 	"github.com/nicloop/nicloop/host/iwarp/rdmap"
-	"github.com/nicloop/nicloop/host/iwarp/socket"
 )
 
 // MinRping is the smallest size of the data: the text of a round must fit.
@@ -145,8 +144,7 @@ func RpingServer(ctx context.Context, o RpingOptions, listening func(net.Addr)) 
 		return 0, err
 	}
 	defer conn.Close()
-	all := func([]byte) error { return nil }
-	a, err := socket.Accept(conn.(*net.TCPConn), options(nil), startTimeout, all)
+	a, err := accept(conn, admitAll)
 	if err != nil {
 		return 0, err
 	}
