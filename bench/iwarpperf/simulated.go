@@ -46,14 +46,8 @@ func (c *Client) pass() {
 	if c.ether == nil {
 		return
 	}
-	next := c.ether.NextEvent()
-	for _, e := range []*endpoint{c.endpoint, c.local.endpoint} {
-		if d, ok := e.Deadline(); ok {
-			next = min(next, drivers.Time(d)*drivers.Nanosecond)
-		}
-	}
-	if next < drivers.Never {
-		c.ether.AdvanceTo(max(next, c.ether.Now()))
+	if next := c.ether.NextWork(c.endpoint, c.local.endpoint); next < drivers.Never {
+		c.ether.AdvanceTo(next)
 	}
 }
 

@@ -38,12 +38,7 @@ func (n *Network) Run(isDone func() bool, limit drivers.Time, programs ...Progra
 				return nil
 			}
 		}
-		next := n.NextEvent()
-		for _, p := range programs {
-			if d, ok := p.Deadline(); ok {
-				next = min(next, max(n.now, drivers.Time(d)*drivers.Nanosecond))
-			}
-		}
+		next := n.NextWork(programs...)
 		switch {
 		case next == drivers.Never:
 			return fmt.Errorf("%w at %v", ErrIdle, n.now)
@@ -55,4 +50,16 @@ func (n *Network) Run(isDone func() bool, limit drivers.Time, programs ...Progra
 		}
 		n.AdvanceTo(next)
 	}
+}
+
+// NextWork returns the time of the next event, or of an earlier timer of a program, or
+// drivers.Never. A timer that was due earlier is due now.
+func (n *Network) NextWork(programs ...Program) drivers.Time {
+	next := n.NextEvent()
+	for _, p := range programs {
+		if d, ok := p.Deadline(); ok {
+			next = min(next, max(n.now, drivers.Time(d)*drivers.Nanosecond))
+		}
+	}
+	return next
 }
