@@ -77,10 +77,7 @@ func Parse(text string) (c Config, err error) {
 	if err != nil {
 		return c, fmt.Errorf("%w: network %q: %w", drivers.ErrConfig, text, err)
 	}
-	names := make([]string, len(keys))
-	for i, k := range keys {
-		names[i] = k.Name
-	}
+	names := registry.KeyNames(Keys())
 	for name := range values {
 		if !slices.Contains(names, name) {
 			return c, fmt.Errorf("%w: network %q has no key %q; it has %s%s",
