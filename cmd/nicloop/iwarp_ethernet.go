@@ -42,6 +42,7 @@ type iwarpNetwork struct {
 // simulation is the simulated network of a measurement.
 type simulation struct {
 	uri, pcap string
+	config    ethernet.Config // of the URI, if there is one
 }
 
 func (s *simulation) add(cmd *cobra.Command) {
@@ -50,8 +51,9 @@ func (s *simulation) add(cmd *cobra.Command) {
 	fs.StringVar(&s.pcap, "pcap", "", "write the frames of the simulated network to `FILE` (pcapng)")
 }
 
-// check completes the types of queue pairs, and refuses what a simulated network does not have.
-func (f *iwarpFlags) checkSimulation(cmd *cobra.Command, args []string) error {
+// checkSimulation completes the types of queue pairs, parses the URI of the network, and refuses
+// what a simulated network does not have.
+func (f *iwarpFlags) checkSimulation(cmd *cobra.Command, args []string) (err error) {
 	s := &f.simulation
 	switch {
 	case s.uri == "" && s.pcap != "":
@@ -72,7 +74,7 @@ func (f *iwarpFlags) checkSimulation(cmd *cobra.Command, args []string) error {
 	if s.pcap != "" && len(f.qps) > 1 {
 		return misused("--pcap needs a single type of queue pair: --qp ud or --qp rd")
 	}
-	if _, err := ethernet.Parse(s.uri); err != nil {
+	if s.config, err = ethernet.Parse(s.uri); err != nil {
 		return misused("--network: %w", err)
 	}
 	return nil
@@ -84,10 +86,7 @@ func (s *simulation) open() (n *ethernet.Network, closeAll func() error, err err
 	if s.uri == "" {
 		return nil, nil, nil
 	}
-	config, err := ethernet.Parse(s.uri)
-	if err != nil {
-		return nil, nil, err
-	}
+	config := s.config
 	var file *os.File
 	if s.pcap != "" {
 		if file, err = os.Create(s.pcap); err != nil {
