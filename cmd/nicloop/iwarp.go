@@ -22,11 +22,6 @@ func newIWARP() *cobra.Command {
 	}, newIWARPServe(), newIWARPPing(), newIWARPBandwidth(), newIWARPRping())
 }
 
-type (
-	iwarpClient = iwarpperf.Client
-	iwarpRow    = iwarpperf.Row
-)
-
 // iwarpReport is the document of the measurements.
 type iwarpReport struct {
 	Server string          `json:"server"` // address; empty: in this program
@@ -62,7 +57,7 @@ list alone protects them. Nothing is encrypted.`,
   nicloop iwarp serve --listen 10.0.0.1:7174 --allow 10.0.0.0/24      with ` + tokenVariable,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Token = os.Getenv(tokenVariable)
-			if err := serveIWARPMay(&o, allow); err != nil {
+			if err := checkServer(&o, allow); err != nil {
 				return err
 			}
 			s, err := iwarpperf.Listen(o)
@@ -79,8 +74,8 @@ list alone protects them. Nothing is encrypted.`,
 	return cmd
 }
 
-// serveIWARPMay completes the options, or explains what a server beyond the loopback device lacks.
-func serveIWARPMay(o *iwarpperf.ServerOptions, allow []string) error {
+// checkServer completes the options, or explains what a server beyond the loopback device lacks.
+func checkServer(o *iwarpperf.ServerOptions, allow []string) error {
 	const shortestToken = 16
 	for _, text := range allow {
 		p, err := netip.ParsePrefix(text)
@@ -157,10 +152,11 @@ func (f *iwarpFlags) check(cmd *cobra.Command, args []string) error {
 	return nil
 }
 
+// iwarpMeasurement measures messages of one size.
+type iwarpMeasurement func(ctx context.Context, c *iwarpperf.Client, size int) (iwarpperf.Row, error)
+
 // measure calls one for every type and size, with a client of the type.
-func (f *iwarpFlags) measure(ctx context.Context, args []string,
-	one func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error),
-) (*iwarpReport, error) {
+func (f *iwarpFlags) measure(ctx context.Context, args []string, one iwarpMeasurement) (*iwarpReport, error) {
 	rep := &iwarpReport{Rows: []iwarpperf.Row{}}
 	if len(args) == 1 {
 		rep.Server = args[0]
@@ -175,9 +171,7 @@ func (f *iwarpFlags) measure(ctx context.Context, args []string,
 }
 
 // measureQP calls one for every size.
-func (f *iwarpFlags) measureQP(ctx context.Context, rep *iwarpReport, qp string,
-	one func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error),
-) (err error) {
+func (f *iwarpFlags) measureQP(ctx context.Context, rep *iwarpReport, qp string, one iwarpMeasurement) (err error) {
 	network, closeNetwork, err := f.simulation.open()
 	if err != nil {
 		return err
@@ -229,10 +223,11 @@ all replies are missing, 5 interrupted.
 		if err := f.check(cmd, args); err != nil {
 			return err
 		}
-		rep, err := f.measure(cmd.Context(), args, func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error) {
+		one := func(ctx context.Context, c *iwarpperf.Client, size int) (iwarpperf.Row, error) {
 			return c.Ping(ctx, size, f.iterations, f.warmup)
-		})
-		return f.print(cmd, rep, err, "half trip\tsmallest\t", func(r *iwarpRow) string {
+		}
+		rep, err := f.measure(cmd.Context(), args, one)
+		return f.print(cmd, rep, err, "half trip\tsmallest\t", func(r *iwarpperf.Row) string {
 			return fmt.Sprintf("%.2f us\t%.2f us\t", r.HalfTrip, r.MinHalfTrip)
 		})
 	}
@@ -264,13 +259,14 @@ ud that the server did not receive count as lost and not as throughput.
 		if f.window < 1 || f.window > iwarpperf.MaxWindow {
 			return misused("--window %d: expected 1 to %d", f.window, iwarpperf.MaxWindow)
 		}
-		rep, err := f.measure(cmd.Context(), args, func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error) {
+		one := func(ctx context.Context, c *iwarpperf.Client, size int) (iwarpperf.Row, error) {
 			return c.Bandwidth(ctx, size, f.iterations, f.window, f.both)
-		})
+		}
+		rep, err := f.measure(cmd.Context(), args, one)
 		if err == nil && f.baseline {
 			err = f.plain(cmd.Context(), rep)
 		}
-		return f.print(cmd, rep, err, "MB/s\t", func(r *iwarpRow) string { return fmt.Sprintf("%.1f\t", r.Bandwidth) })
+		return f.print(cmd, rep, err, "MB/s\t", func(r *iwarpperf.Row) string { return fmt.Sprintf("%.1f\t", r.Bandwidth) })
 	}
 	return cmd
 }
@@ -287,7 +283,8 @@ func (f *iwarpFlags) plain(ctx context.Context, rep *iwarpReport) error {
 	return nil
 }
 
-func (f *iwarpFlags) print(cmd *cobra.Command, rep *iwarpReport, err error, head string, cells func(*iwarpRow) string,
+func (f *iwarpFlags) print(
+	cmd *cobra.Command, rep *iwarpReport, err error, head string, cells func(*iwarpperf.Row) string,
 ) error {
 	if err != nil {
 		return err
@@ -299,7 +296,7 @@ func (f *iwarpFlags) print(cmd *cobra.Command, rep *iwarpReport, err error, head
 	return nil
 }
 
-func printIWARP(w io.Writer, rep *iwarpReport, head string, cells func(*iwarpRow) string) {
+func printIWARP(w io.Writer, rep *iwarpReport, head string, cells func(*iwarpperf.Row) string) {
 	where := "both ends in this program, on the loopback device"
 	if rep.Server != "" {
 		where = "server at " + rep.Server
