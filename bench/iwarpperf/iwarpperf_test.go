@@ -129,6 +129,5 @@ func faultyDatagrams() [][]byte {
 func datagramOf(control byte) []byte {
 	b := make([]byte, ddp.UntaggedBytes, ddp.UntaggedBytes+4)
 	b[0], b[1] = 0x41, control
-	sum := datagram.CRC(nil, [][]byte{b})
-	return append(b, sum[:]...)
+	return datagram.Seal(b, 0)
 }
