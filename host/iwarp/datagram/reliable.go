@@ -116,6 +116,9 @@ type outgoing struct {
 // inFlight returns message i of those in flight, the oldest one first.
 func (p *peer) inFlight(i uint32) *outgoing { return &p.flight[(p.first+i)%Window] }
 
+// isUnsentOrLost reports whether the message is due at once, without a timeout.
+func (o *outgoing) isUnsentOrLost() bool { return o.sent == 0 || o.overtook >= reorderLimit }
+
 // NewReliable returns an endpoint without peers.
 func NewReliable(c ReliableConfig) *Reliable {
 	r := &Reliable{config: c, peers: make(map[netip.AddrPort]*peer)}
@@ -194,7 +197,7 @@ func (r *Reliable) due(p *peer, now time.Duration) (*outgoing, uint32) {
 		o := p.inFlight(i)
 		switch {
 		case o.acked:
-		case o.sent == 0, o.overtook >= reorderLimit:
+		case o.isUnsentOrLost():
 			return o, p.first + i
 		case now >= o.sentAt+r.timeout(p):
 			if i == 0 && !r.timedOut(p) {
@@ -254,7 +257,7 @@ func (r *Reliable) Deadline() (at time.Duration, ok bool) {
 		}
 		for i := range p.n {
 			if o := p.inFlight(i); !o.acked {
-				if o.sent == 0 || o.overtook >= reorderLimit {
+				if o.isUnsentOrLost() {
 					earliest(0)
 				} else {
 					earliest(o.sentAt + r.timeout(p))
