@@ -152,7 +152,7 @@ func (e *endpoint) failure() error {
 	return fmt.Errorf("%w: %w", ErrFailed, event.Code)
 }
 
-// options are those of the start-up phase of a connection.
+// options returns the options of the start-up phase of a connection.
 func options(private []byte) mpa.Options {
 	return mpa.Options{Revision: 2, Enhanced: true, CRC: true, IRD: maxReads, ORD: maxReads, Private: private}
 }

@@ -55,8 +55,8 @@ func (s *incastServer) Progress() bool {
 	return worked
 }
 
-// TestIncast: four senders overload the port of the switch to one server. RD delivers every message
-// once all the same; UD loses those of which the switch dropped a frame.
+// TestIncast: four senders overload the port of the switch to one server. RD still delivers every
+// message once; UD loses a message if the switch drops one of its frames.
 func TestIncast(t *testing.T) {
 	for _, kind := range []iwarp.QPType{iwarp.UD, iwarp.RD} {
 		n, err := ethernet.New(ethernet.Config{Hosts: 5, SwitchQueue: 32 << 10})

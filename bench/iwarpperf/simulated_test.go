@@ -51,7 +51,7 @@ func TestSimulated(t *testing.T) {
 	}
 }
 
-// TestSimulatedFaults: rd delivers everything over a bad network; ud loses messages and says so.
+// TestSimulatedFaults: rd delivers everything over a bad network; ud counts lost messages.
 // Without UDP checksums, the CRC32c of iWARP finds the corruption.
 func TestSimulatedFaults(t *testing.T) {
 	for seed := range uint64(4) {

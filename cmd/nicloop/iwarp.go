@@ -104,7 +104,7 @@ func checkServer(o *iwarpperf.ServerOptions, allow []string) error {
 	return nil
 }
 
-// iwarpFlags are those of the measurements.
+// iwarpFlags are the flags of the measurements.
 type iwarpFlags struct {
 	qps                        []string
 	sizes                      []int

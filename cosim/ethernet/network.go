@@ -142,7 +142,7 @@ func New(c Config) (*Network, error) {
 // Close completes the captures.
 func (n *Network) Close() error { return closeCaptures(n.sent, n.received) }
 
-// Counters returns those of the network.
+// Counters returns the counters of the network.
 func (n *Network) Counters() Counters { return n.counters }
 
 // Port returns the counters of the output queue to a host.

@@ -20,7 +20,7 @@ type reassembly struct {
 	spans  []span // in ascending order
 	stored int    // bytes
 	total  int    // length of the datagram, known from its last fragment; 0: not yet
-	serial uint64 // tells datagrams of the same key apart
+	serial uint64 // distinguishes datagrams of the same key
 }
 
 // add stores a fragment. It returns false if the fragments contradict each other: they overlap, or

@@ -70,7 +70,7 @@ func newDatagram(q *QP) *datagrams {
 	return d
 }
 
-// Counters returns what a queue pair of type UD or RD has dropped.
+// Counters returns the counters of a queue pair of type UD or RD.
 func (q *QP) Counters() (c DatagramCounters) {
 	if d, ok := q.transport.(*datagrams); ok {
 		c = d.counters

@@ -166,7 +166,7 @@ func TestBusySocketReliable(t *testing.T) {
 }
 
 // TestDatagramError (chapter 6.3.3): a message that is longer than its receive moves the receiving
-// queue pair to Error. Only the sender of that message is told, by one error message with its MSN,
+// queue pair to Error. Only the sender of that message receives one error message, with its MSN,
 // and stays in RTS. After a reset the queue pair works again.
 func TestDatagramError(t *testing.T) {
 	for _, typ := range []QPType{UD, RD} {

@@ -11,8 +11,8 @@ import (
 
 const (
 	reliableBytes = 24
-	// Window is the number of messages in flight to one peer, and of those that a receiver can
-	// acknowledge selectively.
+	// Window is the largest number of messages in flight to one peer. A receiver can acknowledge
+	// as many selectively.
 	Window = 32
 
 	// reorderLimit is the number of acknowledgements of later messages that show a loss.
@@ -25,15 +25,15 @@ const (
 
 // ReliableConfig describes one end of the reliable transport.
 type ReliableConfig struct {
-	// Epoch tells the incarnations of an endpoint apart. It must increase whenever an endpoint
+	// Epoch identifies an incarnation of an endpoint. It must increase whenever an endpoint
 	// with the same address starts again; a start time in seconds will do.
 	Epoch    uint32
 	Peers    int           // most peers; datagrams of further ones are dropped
 	Stored   int           // messages that may wait for an earlier one, of all peers together
 	Timeout  time.Duration // shortest time after which a message is repeated
 	Attempts int           // transmissions without an answer after which a peer is unreachable
-	AckDelay time.Duration // longest time for which an acknowledgement waits for data to ride on
-	AckEvery int           // messages after which it no longer waits
+	AckDelay time.Duration // longest delay of an acknowledgement, which data of this end may carry
+	AckEvery int           // messages after which an acknowledgement is sent at once
 	// Deliver passes on the next message of a peer. It returns false if it has no buffer: the
 	// message is not acknowledged then, and its sender repeats it.
 	Deliver func(from netip.AddrPort, segment []byte) bool
@@ -327,8 +327,8 @@ func (r *Reliable) Receive(from netip.AddrPort, b []byte, now time.Duration) err
 	}
 	seq := binary.BigEndian.Uint32(b[8:])
 	oldest := seq - uint32(b[2])
-	// All messages before the oldest one were acknowledged. If this end does not know of it, it has
-	// started again since, and what the former incarnation acknowledged will not be repeated.
+	// All messages before the oldest one were acknowledged. If this end still expects one of them,
+	// its former incarnation acknowledged it, and the peer will not repeat it.
 	if !p.known || epoch != p.epoch || int32(oldest-p.expected) > 0 {
 		r.restart(p, epoch, oldest)
 	}
@@ -336,7 +336,7 @@ func (r *Reliable) Receive(from netip.AddrPort, b []byte, now time.Duration) err
 	return nil
 }
 
-// restart begins to receive with a sequence number, and forgets what was stored.
+// restart begins to receive with a sequence number, and drops the stored messages.
 func (r *Reliable) restart(p *peer, epoch, expected uint32) {
 	for i, b := range p.early {
 		if b != nil {

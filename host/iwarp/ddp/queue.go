@@ -127,8 +127,8 @@ func (q *Queue) Place(h Header, payload []byte) error {
 	return nil
 }
 
-// find returns the slot of a message. Sequence numbers wrap around, so older and newer ones are
-// told apart by the sign of their distance.
+// find returns the slot of a message. Sequence numbers wrap around, so the sign of their distance
+// distinguishes older and newer ones.
 func (q *Queue) find(msn uint32) (*slot, error) {
 	distance := int32(msn - q.first)
 	switch {

@@ -101,7 +101,7 @@ func (s *Stream) outstandingRead(h ddp.Header, n int) (*workSlot, error) {
 		}
 		return slot, nil
 	}
-	return nil, term.UnexpectedOpcode // a response that nobody asked for
+	return nil, term.UnexpectedOpcode // no Read is outstanding
 }
 
 func (s *Stream) receiveRequest(h ddp.Header, payload []byte) error {
@@ -165,8 +165,8 @@ func (s *Stream) deliver(c *Completion, stag uint32) error {
 	return nil
 }
 
-// invalidateCode returns the code for an STag that cannot be invalidated: a protection error if it
-// belongs to somebody else, otherwise an operation error.
+// invalidateCode returns the code for an STag that cannot be invalidated: a protection error if the
+// peer has no access to its region, otherwise an operation error.
 func invalidateCode(v ddp.Violation) term.Code {
 	if v == ddp.NotAssociated || v == ddp.NoRight {
 		return term.ProtectNotInvalidated
