@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/imb"
@@ -254,6 +255,21 @@ func (e *Env) Each(ctx context.Context, n int, f func(ctx context.Context, i int
 		})
 	}
 	return g.Wait()
+}
+
+// EachCounted is Each, and shows after each call how many have ended.
+func (e *Env) EachCounted(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	var mu sync.Mutex
+	done := 0
+	return e.Each(ctx, n, func(ctx context.Context, i int) error {
+		err := f(ctx, i)
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; e.Step != nil {
+			e.Step(done, n)
+		}
+		return err
+	})
 }
 
 // Join writes values as people do.

@@ -93,13 +93,8 @@ func measurePoints(ctx context.Context, e *paper.Env, points []*load.Point, meas
 	if e.Plan != nil {
 		e.Plan(len(points), 0, 0)
 	}
-	done := make(chan struct{}, len(points))
-	err := e.Each(ctx, len(points), func(ctx context.Context, i int) (err error) {
+	err := e.EachCounted(ctx, len(points), func(ctx context.Context, i int) (err error) {
 		points[i], err = measure(ctx, i)
-		done <- struct{}{}
-		if e.Step != nil {
-			e.Step(len(done), len(points))
-		}
 		return err
 	})
 	if err != nil {

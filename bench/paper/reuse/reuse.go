@@ -47,13 +47,8 @@ func measureReuse(ctx context.Context, e *paper.Env, runs []reuseRun) ([]reuseSa
 		e.Use(r.World)
 	}
 	samples := make([]reuseSample, len(runs))
-	done := make(chan struct{}, len(runs))
-	err := e.Each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+	err := e.EachCounted(ctx, len(runs), func(ctx context.Context, i int) (err error) {
 		samples[i], err = reuseOnce(ctx, e, runs[i])
-		done <- struct{}{}
-		if e.Step != nil {
-			e.Step(len(done), len(runs))
-		}
 		return err
 	})
 	e.RunCount += len(runs)

@@ -2,7 +2,6 @@ package spec
 
 import (
 	"context"
-	"sync"
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/paper"
@@ -39,9 +38,7 @@ type appRun struct {
 func apps(ctx context.Context, e *paper.Env, w paper.World, runs []appRun) ([]bench.Row, error) {
 	e.Use(w)
 	rows := make([]bench.Row, len(runs))
-	var mu sync.Mutex
-	done := 0
-	err := e.Each(ctx, len(runs), func(ctx context.Context, i int) error {
+	err := e.EachCounted(ctx, len(runs), func(ctx context.Context, i int) error {
 		r := runs[i]
 		c := e.BaseConfig(w, bench.AppPrefix+r.pattern)
 		c.Sizes, c.Compute, c.Jitter, c.Seed, c.Iterations = []int{r.bytes}, r.compute, r.jitter, r.seed, r.iterations
@@ -59,11 +56,6 @@ func apps(ctx context.Context, e *paper.Env, w paper.World, runs []appRun) ([]be
 			return err
 		}
 		rows[i] = res.Rows[0]
-		mu.Lock()
-		defer mu.Unlock()
-		if done++; e.Step != nil {
-			e.Step(done, len(runs))
-		}
 		return nil
 	})
 	e.RunCount += len(runs)
