@@ -70,4 +70,9 @@ func shorter(before, after drivers.Time) float64 {
 // waiting is what a rank waits in an iteration: in Wait, and in sends that block.
 func waiting(r bench.Row) drivers.Time { return r.App.Wait + r.App.Send }
 
+// extraShare is what speculation sends besides, in percent of the data of messages.
+func extraShare(s *bench.AppStats) float64 {
+	return 100 * float64(s.Extra) / float64(max(s.Messages, 1))
+}
+
 func micros(t drivers.Time) float64 { return float64(t) / float64(drivers.Microsecond) }
