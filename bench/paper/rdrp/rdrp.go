@@ -107,7 +107,7 @@ func measurePoints(ctx context.Context, e *paper.Env, points []*load.Point, meas
 	return nil
 }
 
-// known is what the journal has under a key, or what is measured then.
+// known returns the point that the journal has under a key, or else measures it.
 func known(ctx context.Context, e *paper.Env, key string, rule load.Rule, config func() (packets.Config, error)) (*load.Point, error) {
 	if p, known := e.Journal.Point(key); known {
 		return p, nil
@@ -122,6 +122,17 @@ func known(ctx context.Context, e *paper.Env, key string, rule load.Rule, config
 	}
 	p.Links, p.Classes = nil, nil
 	return p, e.Journal.PutPoint(key, p)
+}
+
+// measured measures the points of an experiment among the nodes of the scale's Dragonfly.
+func measured(points func(e *paper.Env, nodes int) []transfer) func(context.Context, *paper.Env) (*paper.Table, error) {
+	return func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+		d, err := dragonfly(e)
+		if err != nil {
+			return nil, err
+		}
+		return transfers(ctx, e, d, points(e, d.Nodes()))
+	}
 }
 
 // transfers measures points under several permutations, and adds a row for each.
