@@ -128,14 +128,14 @@ func measureReuse9(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 }
 
 // run is a line's, for messages of n bytes.
-func (l reuse9) run(mode host.ReuseMode, n, times int) reuseRun {
+func (l reuse9) run(n, times int) reuseRun {
 	if l.what == ofPingpong {
-		return reuse5Run(mode, oneBuffer, n, times)
+		return reuse5Run(oneBuffer, n, times)
 	}
 	does := cmp.Or(l.does, l.what)
 	n /= cmp.Or(l.part, 1)
 	return reuseRun{
-		World: l.world, mode: mode, bytes: n, arena: (l.world.Ranks() + 2) * reuseStep(n, false), local: true,
+		World: l.world, bytes: n, arena: (l.world.Ranks() + 2) * reuseStep(n, false), local: true,
 		body: func(x *reuseRank) (drivers.Time, error) { return x.fromOne(does, times) },
 	}
 }
@@ -146,19 +146,16 @@ func fromRoots(ctx context.Context, e *paper.Env, lines []reuse9, sizes []int) (
 	var runs []reuseRun
 	for _, l := range lines {
 		for _, n := range sizes {
-			runs = append(runs, l.run(host.ReuseCopy, n, times), l.run(host.ReuseAdapt, n, times))
+			runs = append(runs, l.run(n, times))
 		}
 	}
-	s, err := measureReuse(ctx, e, runs)
+	copied, adaptive, err := copiedAndAdaptive(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range lines {
-		for _, n := range sizes {
-			before, after := s[0], s[1]
-			s = s[2:]
-			t.Add(l.what, l.world.Ranks(), n, times, before.time, after.time, gain(before, after), 100*(1-after.first/before.first), 100*(1-after.last/before.last), after.direct)
-		}
+	for i, before := range copied {
+		after, l, n := adaptive[i], lines[i/len(sizes)], sizes[i%len(sizes)]
+		t.Add(l.what, l.world.Ranks(), n, times, before.time, after.time, gain(before, after), 100*(1-after.first/before.first), 100*(1-after.last/before.last), after.direct)
 	}
 	return t, nil
 }

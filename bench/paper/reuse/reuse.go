@@ -58,6 +58,21 @@ func measureReuse(ctx context.Context, e *paper.Env, runs []reuseRun) ([]reuseSa
 	return samples, err
 }
 
+// copiedAndAdaptive measures each run twice: with every message copied, and with adaptive reuse.
+func copiedAndAdaptive(ctx context.Context, e *paper.Env, runs []reuseRun) (copied, adaptive []reuseSample, err error) {
+	var both []reuseRun
+	for _, r := range runs {
+		for _, r.mode = range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
+			both = append(both, r)
+		}
+	}
+	s, err := measureReuse(ctx, e, both)
+	for i := range runs {
+		copied, adaptive = append(copied, s[2*i]), append(adaptive, s[2*i+1])
+	}
+	return copied, adaptive, err
+}
+
 func reuseOnce(ctx context.Context, e *paper.Env, run reuseRun) (s reuseSample, err error) {
 	c := e.BaseConfig(run.World, "")
 	c.Local, c.Sizes = run.local, []int{run.arena + 2*reuseLongest}
