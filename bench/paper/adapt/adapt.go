@@ -158,6 +158,22 @@ func adaptSweep(ctx context.Context, e *paper.Env, runs []adaptRun) ([]adaptSamp
 	return samples, err
 }
 
+// addRows adds the rows of a run to a table.
+type addRows func(t *paper.Table, r adaptRun, s adaptSample)
+
+// tabulate performs runs, and adds the rows of each to a table with these columns.
+func tabulate(ctx context.Context, e *paper.Env, columns []string, runs []adaptRun, add addRows) (*paper.Table, error) {
+	samples, err := adaptSweep(ctx, e, runs)
+	if err != nil {
+		return nil, err
+	}
+	t := &paper.Table{Columns: columns}
+	for i, s := range samples {
+		add(t, runs[i], s)
+	}
+	return t, nil
+}
+
 // saved is by how many percent a is below b.
 func saved(a, b float64) float64 { return 100 * (1 - a/b) }
 
