@@ -59,7 +59,7 @@ func (l *Layer) start(r *portals.Request, isGet bool) error {
 	case peer < 0:
 		return fmt.Errorf("rportals: target %v is not among the %d peers", r.Target, len(l.config.Peers))
 	case entry < 0:
-		return fmt.Errorf("rportals: portal table entry %d is not among the protected ones %v", r.PT, l.config.Protected)
+		return l.notProtected(r.PT)
 	case r.LocalOffset > l.config.MemoryLength || r.Length > l.config.MemoryLength-r.LocalOffset:
 		return fmt.Errorf("rportals: %d bytes at %#x: the address space has %d bytes",
 			r.Length, r.LocalOffset, l.config.MemoryLength)
