@@ -135,9 +135,6 @@ func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err e
 		return false, err
 	}
 	again = out.Status == Passed
-	if out.Status == Stopped {
-		again = false
-	}
 	out.Err, out.Status, out.Simulated, out.Note = first.Err, first.Status, first.Simulated, first.Note
 	if again {
 		out.Err = fmt.Errorf("%w\n(repeated with waves it passed: %s)", out.Err, whyAgain(out.Err))
