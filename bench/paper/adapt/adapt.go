@@ -65,8 +65,8 @@ func adaptConfig(e *paper.Env, r adaptRun) bench.Config {
 	return c
 }
 
-// thresholds are those of a setting. Memory is no bound: a buffer for every peer, and as many
-// again.
+// thresholds returns the configuration of a setting. Memory is not the limit: it has room for two
+// buffers of the longest message for every peer.
 func (r adaptRun) thresholds() *bench.Thresholds {
 	t := bench.DefaultThresholds()
 	longest := max(r.manual, 2*r.bytes+adaptOffset) + 64
@@ -101,8 +101,8 @@ func (s adaptSample) buffers() float64 {
 	return float64(n) / 1024
 }
 
-// adaptSweep performs runs, several at a time, and shows how far they are together. Those that the
-// journal has are not performed again.
+// adaptSweep performs runs concurrently and shows their common progress. Runs in the journal are
+// not performed again.
 func adaptSweep(ctx context.Context, e *paper.Env, runs []adaptRun) ([]adaptSample, error) {
 	var mu sync.Mutex
 	shares := make([]float64, len(runs))

@@ -109,8 +109,8 @@ func add9(t *paper.Table, r adaptRun, s adaptSample) {
 // asFast is by how much a manual setting may be slower than the fastest and be as fast.
 const asFast = 1.005
 
-// bestManual is the row of the best manual setting for a number of processes: of those that are as
-// fast as the fastest the shortest, which needs the least memory.
+// bestManual is the row of the best manual setting for a number of processes. Several settings can
+// be as fast as the fastest; the lowest threshold among them needs the least memory.
 func bestManual(t *paper.Table, processes int, setting string) *paper.Table {
 	sub := t.Where("processes", processes, "setting", setting)
 	times := sub.Values("time (ms)")

@@ -7,9 +7,9 @@ import (
 	"github.com/nicloop/nicloop/velo"
 )
 
-// cluster1024 is the paper's machine at Full scale and what stands for it at the others. From
-// Medium on, 16 processes share a NIC as in the paper: then the NIC is the bottleneck, not the
-// host.
+// cluster1024 is the paper's machine at scale Full, and a smaller world at the other scales. From
+// Medium on, 16 processes share a NIC as in the paper, so that the NIC is the bottleneck and not
+// the host.
 func cluster1024() map[paper.Scale]paper.World {
 	return map[paper.Scale]paper.World{
 		paper.Small: {Nodes: 4, Procs: 4}, paper.Medium: {Nodes: 4, Procs: 16}, paper.Large: {Nodes: 16, Procs: 16},

@@ -204,7 +204,7 @@ func lines(t *paper.Table, title string, x figure.Axis, column, by string, name 
 	return f
 }
 
-// with puts rows of another table behind.
+// with appends the rows of another table.
 func with(t *paper.Table, o *paper.Table) *paper.Table {
 	return &paper.Table{Columns: t.Columns, Rows: append(slices.Clone(t.Rows), o.Rows...)}
 }

@@ -72,8 +72,8 @@ func fig7() *paper.Experiment {
 	}
 }
 
-// The operations. A late get copies when it has said that it is done, beside a message there and
-// back (host.Window.CopyLate).
+// The operations. A late get reports completion before it copies, so that the copy overlaps with a
+// message and its answer (host.Window.CopyLate).
 const (
 	opPut     = "put"
 	opGet     = "get"

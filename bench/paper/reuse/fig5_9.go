@@ -91,10 +91,11 @@ const (
 	ofBcast    = "bcast"
 	ofScatter  = "scatter"
 	ofPingpong = "pingpong"
-	// Of the root's time only that counts which it takes to begin its sends.
+	// Only the time in which the root begins its sends counts as its time.
 	begunBcast   = "bcast, begun by its root"
 	begunScatter = "scatter, begun by its root"
-	// That is so of all ranks: the same tree, and a chain, where nobody sends two messages.
+	// The same holds for all ranks, in the same tree and in a chain, in which no rank sends two
+	// messages.
 	begunTree  = "bcast, begun by all"
 	begunChain = "bcast along a chain, begun by all"
 )
@@ -224,7 +225,7 @@ func (x *reuseRank) fromOne(what string, times int) (drivers.Time, error) {
 	return spent / drivers.Time(times), nil
 }
 
-// begun ends a collective that has been begun. For the root it was over then.
+// begun waits for a collective that has begun. The time of the root ends before that wait.
 func (x *reuseRank) begun(q *host.Request, err error) (ended drivers.Time, _ error) {
 	if err != nil {
 		return 0, err
@@ -239,8 +240,8 @@ func (x *reuseRank) begun(q *host.Request, err error) (ended drivers.Time, _ err
 	return x.Now(), nil
 }
 
-// A tree is whom ranks pass a broadcast from rank 0 on to, in this order, and whom they have it
-// from.
+// A tree of a broadcast from rank 0 has the children of each rank, in the order of sending, and its
+// parent.
 type tree struct {
 	children [][]int
 	parent   []int

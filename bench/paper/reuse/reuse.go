@@ -143,7 +143,7 @@ func (x *reuseRank) verify(b []byte, k int) error {
 	return nil
 }
 
-// buffers are so many of n bytes: in pages of their own, or back to back.
+// buffers allocates buffers of n bytes, in pages of their own or back to back.
 func (x *reuseRank) buffers(count, n int, backToBack bool) ([][]byte, error) {
 	step := reuseStep(n, backToBack)
 	all, err := x.Alloc(count*step + reusePageLen)
@@ -164,7 +164,8 @@ func reuseStep(n int, backToBack bool) int {
 	return (n + reusePageLen - 1) / reusePageLen * reusePageLen
 }
 
-// opened has the rings of two ranks granted before anything is timed.
+// opened exchanges a few messages, so that the rings of two ranks are granted before anything is
+// timed.
 func (x *reuseRank) opened() error {
 	peer := x.Size() - 1 - x.ID()
 	b := make([]byte, host.ReuseFrom)
@@ -229,7 +230,7 @@ func warmup(n int) int {
 	return costs.Threshold(n, reuse.DefaultPortion) + 20
 }
 
-// again gives one buffer so many times.
+// again returns the same buffer the given number of times.
 func again(b []byte, times int) func(int) []byte {
 	return func(k int) []byte {
 		if k == times {
