@@ -2,7 +2,6 @@ package main
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"io"
 	"net"
@@ -172,12 +171,12 @@ func (f *iwarpFlags) measure(ctx context.Context, args []string, one iwarpMeasur
 
 // measureQP calls one for every size.
 func (f *iwarpFlags) measureQP(ctx context.Context, rep *iwarpReport, qp string, one iwarpMeasurement) (err error) {
-	network, closeNetwork, err := f.simulation.open()
+	network, endNetwork, err := f.simulation.open()
 	if err != nil {
 		return err
 	}
 	if network != nil {
-		defer func() { err = errors.Join(err, closeNetwork()) }()
+		defer func() { err = endNetwork(err) }()
 	}
 	c, err := iwarpperf.Open(ctx, iwarpperf.ClientOptions{
 		QP: qp, Address: rep.Server, Token: os.Getenv(tokenVariable), Network: network,

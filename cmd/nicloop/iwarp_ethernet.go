@@ -4,13 +4,12 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"slices"
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/iwarpperf"
 	"github.com/nicloop/nicloop/cosim/ethernet"
-	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/spf13/cobra"
 )
 
@@ -42,6 +41,7 @@ type iwarpNetwork struct {
 // simulation is the simulated network of a measurement.
 type simulation struct {
 	uri, pcap string
+	force     bool
 	config    ethernet.Config // of the URI, if there is one
 }
 
@@ -49,6 +49,7 @@ func (s *simulation) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
 	fs.StringVar(&s.uri, "network", "", "simulated network of ud and rd: ethernet:[?KEY=VALUE&…]")
 	fs.StringVar(&s.pcap, "pcap", "", "write the frames of the simulated network to `FILE` (pcapng)")
+	fs.BoolVar(&s.force, "force", false, "overwrite existing output files")
 }
 
 // checkSimulation completes the types of queue pairs, parses the URI of the network, and refuses
@@ -80,30 +81,26 @@ func (f *iwarpFlags) checkSimulation(cmd *cobra.Command, args []string) (err err
 	return nil
 }
 
-// open returns a network, and a function that completes its capture. Without --network both are
-// nil.
-func (s *simulation) open() (n *ethernet.Network, closeAll func() error, err error) {
+// open returns a network, and a function that ends its capture after a measurement that failed with
+// err, if any. Without --network both are nil.
+func (s *simulation) open() (n *ethernet.Network, end func(err error) error, err error) {
 	if s.uri == "" {
 		return nil, nil, nil
 	}
 	config := s.config
-	var file *os.File
+	closeCapture := func(err error) error { return err }
 	if s.pcap != "" {
-		if file, err = os.Create(s.pcap); err != nil {
-			return nil, nil, fmt.Errorf("%w: --pcap: %w", drivers.ErrEnvironment, err)
+		file, err := createOutput(s.pcap, s.force)
+		if err != nil {
+			return nil, nil, err
 		}
 		config.Sent = file
+		closeCapture = func(err error) error { return userfile.Close(file, err) }
 	}
 	if n, err = ethernet.New(config); err != nil {
-		return nil, nil, err
+		return nil, nil, closeCapture(err)
 	}
-	return n, func() error {
-		err := n.Close()
-		if file != nil {
-			err = errors.Join(err, file.Close())
-		}
-		return err
-	}, nil
+	return n, func(err error) error { return closeCapture(errors.Join(err, n.Close())) }, nil
 }
 
 // printNetworks prints what the switch and the hosts have dropped.
