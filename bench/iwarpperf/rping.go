@@ -8,6 +8,7 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/iwarp"
 	"github.com/nicloop/nicloop/host/iwarp/rdmap"
 )
@@ -131,7 +132,7 @@ func RpingClient(ctx context.Context, o RpingOptions) (verified int, err error) 
 func RpingServer(ctx context.Context, o RpingOptions, listening func(net.Addr)) (moved int, err error) {
 	l, err := net.Listen("tcp4", o.Address)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
 	}
 	defer l.Close()
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
