@@ -274,8 +274,8 @@ func (d *datagrams) receiveSegment(from netip.AddrPort, b []byte) bool {
 		w.Status, w.Length, failure = StatusLengthError, 0, term.UntaggedMessageLarge
 	} else if m.Opcode.Invalidates() {
 		w.Invalidated = m.Invalidate
-		if d.qp.pd.device.memory.Invalidate(m.Invalidate, d.qp.pd.id, true) != ddp.Allowed {
-			w.Status, w.Length, w.Invalidated, failure = StatusFlushed, 0, 0, term.InvalidateFailed
+		if v := d.qp.pd.device.memory.Invalidate(m.Invalidate, d.qp.pd.id, true); v != ddp.Allowed {
+			w.Status, w.Length, w.Invalidated, failure = StatusFlushed, 0, 0, rdmap.InvalidateCode(v)
 		}
 	}
 	if failure == nil {

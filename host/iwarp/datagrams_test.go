@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/host/iwarp/datagram"
+	"github.com/nicloop/nicloop/host/iwarp/ddp"
 	"github.com/nicloop/nicloop/host/iwarp/rdmap"
 	"github.com/nicloop/nicloop/host/iwarp/term"
 )
@@ -209,6 +210,28 @@ func TestDatagramError(t *testing.T) {
 		run(a, b)
 		if w := b.poll(t); w.ID != 7 || w.Status != StatusSuccess {
 			t.Errorf("after a reset: %+v", w)
+		}
+	}
+}
+
+// TestDatagramInvalidate (RFC 5040, section 4.8): an STag of another protection domain is a
+// protection error, as over a connection; one that does not exist is an operation error.
+func TestDatagramInvalidate(t *testing.T) {
+	for _, typ := range []QPType{UD, RD} {
+		for _, exists := range []bool{true, false} {
+			_, a, b, qa, qb, to := datagramPair(t, typ)
+			other, err := b.AllocPD().RegisterMR(make([]byte, 8), 0, ddp.RemoteWrite)
+			post(t, err)
+			stag, want := other.STag(), term.ProtectNotInvalidated
+			if !exists {
+				stag, want = stag+256, term.InvalidateFailed
+			}
+			post(t, qb.PostReceive(1, b.list(0, 8)),
+				qa.PostSend(Work{Opcode: rdmap.SendInvalidate, To: to, Invalidate: stag, List: a.list(0, 8)}))
+			run(a, b)
+			if ev, ok := qb.Event(); !ok || ev.Code != want {
+				t.Errorf("type %d: receiver: %+v, expected %v", typ, ev, want)
+			}
 		}
 	}
 }

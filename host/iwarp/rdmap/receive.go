@@ -159,15 +159,15 @@ func (s *Stream) deliver(c *Completion, stag uint32) error {
 		return nil
 	}
 	if v := s.config.Memory.Invalidate(stag, s.config.Domain, true); v != ddp.Allowed {
-		return invalidateCode(v)
+		return InvalidateCode(v)
 	}
 	c.Invalidated = stag
 	return nil
 }
 
-// invalidateCode returns the code for an STag that cannot be invalidated: a protection error if the
+// InvalidateCode returns the code for an STag that cannot be invalidated: a protection error if the
 // peer has no access to its region, otherwise an operation error.
-func invalidateCode(v ddp.Violation) term.Code {
+func InvalidateCode(v ddp.Violation) term.Code {
 	if v == ddp.NotAssociated || v == ddp.NoRight {
 		return term.ProtectNotInvalidated
 	}
