@@ -27,6 +27,9 @@ type Test struct {
 	Run  func(t *T) error
 	// Tolerance is by how many per cent the test may exceed its baseline of cycles.
 	Tolerance float64
+	// WallClock marks a test that acts at a wall-clock time, such as killing a simulator. Its
+	// cycles differ from run to run, and are compared with nothing.
+	WallClock bool
 }
 
 // T is what a test has to work with.
