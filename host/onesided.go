@@ -29,8 +29,7 @@ type OneSidedOp struct {
 	// Done is called while this rank makes progress, when the bytes have arrived where they go to.
 	Done func(err error)
 
-	op     onesided.Op
-	region *rma.Region
+	op onesided.Op
 }
 
 // UseOneSided enables one-sided operations. arrived is called for each put with Notify to this
@@ -83,7 +82,6 @@ func (r *Rank) StartOneSided(o *OneSidedOp) error {
 	if err != nil {
 		return err
 	}
-	o.region = region
 	o.op = onesided.Op{
 		Put: o.Put, Peer: t.rank, Local: region.NLA(at), Remote: t.region.NLA(t.at + uint64(o.Offset)), Bytes: n,
 		Notify: o.Notify, Data: o.Data,

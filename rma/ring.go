@@ -80,7 +80,7 @@ func decode(w0, w1 uint64) (notification, error) {
 	}
 	returns := n.Command == CommandGet || n.Command == CommandFetchCompareAdd
 	if n.Error == 0 && n.Unit == UnitResponder && !returns {
-		return n, &NotificationError{w0, w1, "a responder of a command that nobody answers"}
+		return n, &NotificationError{w0, w1, "a responder notification of a command without a response"}
 	}
 	arrival := n.Error == 0 && n.Unit == UnitCompleter
 	n.own = n.Error != 0 || n.Unit == UnitRequester || arrival && returns

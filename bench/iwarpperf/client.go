@@ -11,6 +11,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/nicloop/nicloop/cosim/ethernet"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/iwarp"
 	"github.com/nicloop/nicloop/host/iwarp/mpa"
@@ -34,6 +35,9 @@ type ClientOptions struct {
 	QP      string // one of Kinds
 	Address string // of a server; empty: a server within this program, on the loopback device
 	Token   string
+	// Network connects both ends, as its hosts 0 and 1, in this program and in simulated time. It
+	// is for ud and rd, and excludes Address.
+	Network *ethernet.Network
 }
 
 // A Client is connected to a server. It is not safe for concurrent use.
@@ -42,8 +46,8 @@ type Client struct {
 	name   string
 	to     netip.AddrPort
 	local  *echo // the server within this program
+	ether  *ethernet.Network
 	close  []func() error
-	batch  [16]iwarp.WC
 	sent   int // completed sends since the last start of counting
 	bytes  int // received
 	count  int // received messages
@@ -69,6 +73,8 @@ func Open(ctx context.Context, o ClientOptions) (c *Client, err error) {
 	}
 	var a iwarp.Attachment
 	switch {
+	case o.Network != nil:
+		return c, c.simulated(kind, o.Network)
 	case kind == iwarp.RC && o.Address == "":
 		a, err = c.loopback(ctx)
 	case kind == iwarp.RC:
@@ -124,8 +130,7 @@ func (c *Client) loopback(ctx context.Context) (a iwarp.Attachment, err error) {
 			accepted <- result{err: err}
 			return
 		}
-		all := func([]byte) error { return nil }
-		a, err := socket.Accept(conn.(*net.TCPConn), options(nil), startTimeout, all)
+		a, err := accept(conn, admitAll)
 		accepted <- result{a, conn, err}
 	}()
 	if a, err = c.dial(ctx, l.Addr().String(), ""); err != nil {
@@ -192,15 +197,11 @@ func (c *Client) progress() (bool, error) {
 		}
 	}
 	worked = c.Progress() || worked
-	for n := c.cq.Poll(c.batch[:]); n > 0; n = c.cq.Poll(c.batch[:]) {
-		worked = true
-		for i := range c.batch[:n] {
-			if err := c.take(&c.batch[i]); err != nil {
-				return false, err
-			}
-		}
+	completed, err := c.handle(c.take)
+	if err != nil {
+		return false, err
 	}
-	return worked, c.failure()
+	return worked || completed, c.failure()
 }
 
 func (c *Client) take(w *iwarp.WC) error {
@@ -229,6 +230,9 @@ func (c *Client) await(ctx context.Context, sent, replies int) (bool, error) {
 	limit := 10 * time.Second
 	if c.kind == iwarp.UD {
 		limit = lossTimeout
+	}
+	if c.ether != nil {
+		return c.simulate(ctx, sent, replies, limit)
 	}
 	var deadline time.Time
 	late := false
@@ -265,6 +269,7 @@ func (c *Client) post(ctx context.Context, opcode rdmap.Opcode, size int) (parts
 			if _, err := c.progress(); err != nil {
 				return parts, err
 			}
+			c.pass()
 			if ctx.Err() != nil {
 				return parts, context.Cause(ctx)
 			}
@@ -292,13 +297,13 @@ func (c *Client) Ping(ctx context.Context, size, iterations, warmup int) (Row, e
 	times := make([]time.Duration, 0, min(iterations, 1<<16))
 	for i := range warmup + iterations {
 		c.begin()
-		begin := time.Now()
+		begin := c.now()
 		parts, err := c.post(ctx, rdmap.SendSE, size)
 		if err != nil {
 			return row, err
 		}
 		complete, err := c.await(ctx, parts, parts)
-		took := time.Since(begin)
+		took := c.now() - begin
 		switch {
 		case err != nil:
 			return row, err
@@ -328,7 +333,7 @@ func (c *Client) Bandwidth(ctx context.Context, size, iterations, window int, bo
 	c.fill()
 	c.want = nil // comparisons would take part of the time
 	window = min(window, MaxWindow/max(1, (size+partBytes(c.kind)-1)/partBytes(c.kind)))
-	begin := time.Now()
+	begin := c.now()
 	moved := 0
 	for left := iterations; left > 0; {
 		n := min(left, window)
@@ -343,7 +348,7 @@ func (c *Client) Bandwidth(ctx context.Context, size, iterations, window int, bo
 	if both {
 		moved *= 2
 	}
-	row.Bandwidth = float64(moved) / 1e6 / time.Since(begin).Seconds()
+	row.Bandwidth = float64(moved) / 1e6 / (c.now() - begin).Seconds()
 	return row, nil
 }
 
@@ -370,7 +375,7 @@ func (c *Client) window(ctx context.Context, size, n int, both bool) (arrived, p
 	}
 	// Over UD the request or its reply may be lost. If the reply was lost, its count is lost, too.
 	for attempt := 0; attempt < 3; attempt++ {
-		if err := c.send(rdmap.ImmediateSE, 0, slots, 8, c.to); err != nil {
+		if err := c.send(rdmap.ImmediateSE, 0, slots, rdmap.ImmediateBytes, c.to); err != nil {
 			return 0, parts, err
 		}
 		complete, err := c.await(ctx, parts+attempt+1, 1)

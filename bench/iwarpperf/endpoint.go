@@ -56,14 +56,26 @@ type endpoint struct {
 	mr     *iwarp.MR
 	memory []byte
 	qp     *iwarp.QP
+	batch  [16]iwarp.WC
+	now    func() time.Duration
+}
+
+// wallClock returns a clock that begins now.
+func wallClock() func() time.Duration {
+	begin := time.Now()
+	return func() time.Duration { return time.Since(begin) }
 }
 
 // open returns an endpoint in state RTS with the first receives posted.
 func open(kind iwarp.QPType, a iwarp.Attachment, receives int) (*endpoint, error) {
-	begin := time.Now()
+	return openAt(kind, a, receives, wallClock(), uint32(time.Now().UnixMilli()))
+}
+
+// openAt is open with a clock and the epoch of the reliable transport.
+func openAt(kind iwarp.QPType, a iwarp.Attachment, receives int, now func() time.Duration, epoch uint32,
+) (*endpoint, error) {
 	e := &endpoint{
-		Device: iwarp.OpenDevice(func() time.Duration { return time.Since(begin) }), kind: kind,
-		memory: make([]byte, (slots+1)*slotBytes),
+		Device: iwarp.OpenDevice(now), kind: kind, memory: make([]byte, (slots+1)*slotBytes), now: now,
 	}
 	pd := e.AllocPD()
 	e.cq = e.CreateCQ(sends + slots)
@@ -74,7 +86,7 @@ func open(kind iwarp.QPType, a iwarp.Attachment, receives int) (*endpoint, error
 	e.qp, err = pd.CreateQP(iwarp.QPAttributes{
 		Type: kind, SendCQ: e.cq, RecvCQ: e.cq, Sends: sends, Receives: slots, IRD: maxReads, ORD: maxReads,
 		Reliable: iwarp.ReliableAttributes{
-			Epoch: uint32(begin.UnixMilli()), Peers: 64, Stored: 64, Timeout: 20 * time.Millisecond,
+			Epoch: epoch, Peers: 64, Stored: 64, Timeout: 20 * time.Millisecond,
 			Attempts: 100, AckEvery: 8, AckDelay: time.Millisecond,
 		},
 	})
@@ -109,6 +121,20 @@ func (e *endpoint) send(opcode rdmap.Opcode, id uint64, slot, length int, to net
 	return e.qp.PostSend(iwarp.Work{ID: id, Opcode: opcode, To: to, List: list[:]})
 }
 
+// handle empties the completion queue until take returns an error. It reports whether there were
+// completions.
+func (e *endpoint) handle(take func(w *iwarp.WC) error) (worked bool, err error) {
+	for n := e.cq.Poll(e.batch[:]); n > 0; n = e.cq.Poll(e.batch[:]) {
+		worked = true
+		for i := range e.batch[:n] {
+			if err := take(&e.batch[i]); err != nil {
+				return worked, err
+			}
+		}
+	}
+	return worked, nil
+}
+
 func (e *endpoint) slot(i uint64) []byte { return e.memory[i*slotBytes:][:slotBytes] }
 
 // failure returns the error of a queue pair in state Error.
@@ -126,7 +152,7 @@ func (e *endpoint) failure() error {
 	return fmt.Errorf("%w: %w", ErrFailed, event.Code)
 }
 
-// options are those of the start-up phase of a connection.
+// options returns the options of the start-up phase of a connection.
 func options(private []byte) mpa.Options {
 	return mpa.Options{Revision: 2, Enhanced: true, CRC: true, IRD: maxReads, ORD: maxReads, Private: private}
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/iwarp/datagram"
 	"github.com/nicloop/nicloop/host/iwarp/ddp"
 	"github.com/nicloop/nicloop/host/iwarp/mpa"
@@ -129,6 +130,14 @@ func faultyDatagrams() [][]byte {
 func datagramOf(control byte) []byte {
 	b := make([]byte, ddp.UntaggedBytes, ddp.UntaggedBytes+4)
 	b[0], b[1] = 0x41, control
-	sum := datagram.CRC(nil, [][]byte{b})
-	return append(b, sum[:]...)
+	return datagram.Seal(b, 0)
+}
+
+// TestRpingAddressInUse: an address that cannot be listened on is a fault of the environment.
+func TestRpingAddressInUse(t *testing.T) {
+	l, err := net.Listen("tcp4", "127.0.0.1:0")
+	require.NoError(t, err)
+	defer l.Close()
+	_, err = RpingServer(t.Context(), RpingOptions{Address: l.Addr().String()}, func(net.Addr) { t.Error("listening") })
+	require.ErrorIs(t, err, drivers.ErrEnvironment)
 }

@@ -8,9 +8,9 @@ import (
 	"net"
 	"net/netip"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/iwarp"
 	"github.com/nicloop/nicloop/host/iwarp/rdmap"
-	"github.com/nicloop/nicloop/host/iwarp/socket"
 )
 
 // MinRping is the smallest size of the data: the text of a round must fit.
@@ -120,7 +120,7 @@ func RpingClient(ctx context.Context, o RpingOptions) (verified int, err error) 
 			}
 		}
 		if !bytes.Equal(source, sink) {
-			return verified, fmt.Errorf("round %d: the data that came back differ", i)
+			return verified, fmt.Errorf("round %d: the returned data differ", i)
 		}
 		verified += o.Bytes
 	}
@@ -132,7 +132,7 @@ func RpingClient(ctx context.Context, o RpingOptions) (verified int, err error) 
 func RpingServer(ctx context.Context, o RpingOptions, listening func(net.Addr)) (moved int, err error) {
 	l, err := net.Listen("tcp4", o.Address)
 	if err != nil {
-		return 0, err
+		return 0, fmt.Errorf("%w: %w", drivers.ErrEnvironment, err)
 	}
 	defer l.Close()
 	defer context.AfterFunc(ctx, func() { _ = l.Close() })()
@@ -145,8 +145,7 @@ func RpingServer(ctx context.Context, o RpingOptions, listening func(net.Addr)) 
 		return 0, err
 	}
 	defer conn.Close()
-	all := func([]byte) error { return nil }
-	a, err := socket.Accept(conn.(*net.TCPConn), options(nil), startTimeout, all)
+	a, err := accept(conn, admitAll)
 	if err != nil {
 		return 0, err
 	}

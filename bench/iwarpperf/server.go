@@ -132,11 +132,11 @@ func (s *Server) admit(private []byte) error {
 }
 
 func (s *Server) serveConnection(ctx context.Context, p *admission.PendingConn) error {
-	c := p.Conn.(*net.TCPConn)
+	c := p.Conn
 	if from := c.RemoteAddr().(*net.TCPAddr).AddrPort(); !s.allows(from.Addr()) {
 		return fmt.Errorf("%v is not in the list of allowed sources", from.Addr())
 	}
-	a, err := socket.Accept(c, options(nil), startTimeout, s.admit)
+	a, err := accept(c, s.admit)
 	if err != nil {
 		return err
 	}
@@ -145,9 +145,16 @@ func (s *Server) serveConnection(ctx context.Context, p *admission.PendingConn) 
 	if err != nil {
 		return err
 	}
-	never := func() bool { return false }
-	return drive(ctx, e.progress, never)
+	return e.serve(ctx)
 }
+
+// accept performs the start-up phase of a connection that a client has opened.
+func accept(c net.Conn, admit func(private []byte) error) (iwarp.Attachment, error) {
+	return socket.Accept(c.(*net.TCPConn), options(nil), startTimeout, admit)
+}
+
+// admitAll admits every connection request.
+func admitAll([]byte) error { return nil }
 
 // serveDatagrams replaces a queue pair that has failed: a faulty datagram of one client must not
 // end the service of the others.
@@ -161,8 +168,7 @@ func (s *Server) serveDatagrams(ctx context.Context, kind iwarp.QPType, c *net.U
 		if err != nil {
 			return err
 		}
-		never := func() bool { return false }
-		if err := drive(ctx, e.progress, never); !errors.Is(err, ErrFailed) {
+		if err := e.serve(ctx); !errors.Is(err, ErrFailed) {
 			return nil
 		}
 		e.Progress() // sends the error message
@@ -184,7 +190,6 @@ func (f *filter) Receive(b []byte) (int, netip.AddrPort, bool) {
 type echo struct {
 	*endpoint
 	counted uint64
-	batch   [16]iwarp.WC
 }
 
 func newEcho(kind iwarp.QPType, a iwarp.Attachment) (*echo, error) {
@@ -192,19 +197,25 @@ func newEcho(kind iwarp.QPType, a iwarp.Attachment) (*echo, error) {
 	return &echo{endpoint: e}, err
 }
 
+// serve answers messages until the queue pair fails or ctx ends.
+func (e *echo) serve(ctx context.Context) error {
+	return drive(ctx, e.progress, func() bool { return false })
+}
+
 // progress moves data and answers messages. It empties the completion queue, because a completion
 // that waits there holds back the buffer of a reply that the client may have received already.
 func (e *echo) progress() (bool, error) {
 	worked := e.Progress()
-	for n := e.cq.Poll(e.batch[:]); n > 0; n = e.cq.Poll(e.batch[:]) {
-		worked = true
-		for i := range e.batch[:n] {
-			if err := e.answer(&e.batch[i]); err != nil && e.qp.State() == iwarp.RTS {
-				return false, err
-			}
+	completed, err := e.handle(func(w *iwarp.WC) error {
+		if err := e.answer(w); err != nil && e.qp.State() == iwarp.RTS {
+			return err
 		}
+		return nil // failure reports the error of a queue pair that has left RTS
+	})
+	if err != nil {
+		return false, err
 	}
-	return worked, e.failure()
+	return worked || completed, e.failure()
 }
 
 func (e *echo) answer(w *iwarp.WC) error {
@@ -216,7 +227,7 @@ func (e *echo) answer(w *iwarp.WC) error {
 	case w.Opcode == rdmap.ImmediateSE:
 		binary.BigEndian.PutUint64(e.slot(w.ID), e.counted)
 		e.counted = 0
-		return e.send(rdmap.Immediate, w.ID, int(w.ID), 8, w.Source)
+		return e.send(rdmap.Immediate, w.ID, int(w.ID), rdmap.ImmediateBytes, w.Source)
 	case w.Opcode.Solicited():
 		return e.send(rdmap.Send, w.ID, int(w.ID), w.Length, w.Source)
 	}

@@ -1,16 +1,16 @@
-// Package journal keeps what has been measured, a line of JSON each, in a file that a killed
-// program leaves usable.
+// Package journal stores results as lines of JSON, in a file that stays usable if the program is
+// killed.
 //
-// # What it promises
+// # Guarantees
 //
-//   - A line is written at once, behind the last whole one: half a line, of a program that was
-//     killed, is cut off when the file is opened again.
-//   - A line that is no JSON, or not what its reader expects, is an error that names the byte;
-//     nothing is lost by it.
+//   - A line is written at once, after the last complete one. An incomplete line, left by a killed
+//     program, is removed when the file is opened again.
+//   - A line that is not JSON, or that its reader refuses, is an error that names its offset; the
+//     file is left as it is.
 //
-// # What the caller must do
+// # Requirements for the caller
 //
-//   - Call it from one goroutine at a time.
+//   - Methods are called from one goroutine at a time.
 package journal
 
 import (
@@ -28,8 +28,8 @@ import (
 // A File is one journal.
 type File struct{ f *os.File }
 
-// Open opens the file, or makes it with perm. With resume, line is given each line that it has;
-// else what it has is forgotten.
+// Open opens or creates the file, with permissions perm. With resume, line is called with each
+// existing line; without, the file is emptied.
 func Open(name string, perm os.FileMode, resume bool, line func([]byte) error) (*File, error) {
 	f, err := os.OpenFile(name, os.O_RDWR|os.O_CREATE, perm)
 	if err != nil {
@@ -51,7 +51,7 @@ func Open(name string, perm os.FileMode, resume bool, line func([]byte) error) (
 	return &File{f}, nil
 }
 
-// read gives out the lines of the file and tells where the last whole one ends.
+// read calls line with each line of the file, and returns where the last complete one ends.
 func read(f *os.File, line func([]byte) error) (end int, err error) {
 	all, err := userfile.ReadAll(f, userfile.LogLimit)
 	for err == nil {
@@ -78,7 +78,7 @@ func (f *File) Append(v any) error {
 	return err
 }
 
-// Sync has what was written reach the disk.
+// Sync flushes the file to the disk.
 func (f *File) Sync() error { return f.f.Sync() }
 
 // Close closes the file.

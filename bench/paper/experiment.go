@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/imb"
@@ -23,7 +24,7 @@ type Experiment struct {
 	Paper string // the paper and the section
 	// Pure experiments need no device.
 	Pure bool
-	// Engine is what those run on that have no device and are not pure.
+	// Engine is the simulator of an experiment that has no device and is not pure.
 	Engine string
 	// PaperSize is what the paper ran it on.
 	PaperSize string
@@ -83,8 +84,8 @@ type Env struct {
 	Why bool
 	// Journal, if not nil, keeps what runs have measured, and has what need not be measured.
 	Journal *Journal
-	// Plan tells what will be run before it is, in millions of data packets, and how many runs the
-	// journal has; Step how far it is, Building what else takes time.
+	// Plan announces the number of runs, of runs that the journal has, and of data packets in
+	// millions. Step shows progress, and Building what else takes time.
 	Plan     func(runs, known int, packets float64)
 	Step     func(done, of int)
 	Building func(what string)
@@ -254,6 +255,21 @@ func (e *Env) Each(ctx context.Context, n int, f func(ctx context.Context, i int
 		})
 	}
 	return g.Wait()
+}
+
+// EachCounted is Each, and shows after each call how many have ended.
+func (e *Env) EachCounted(ctx context.Context, n int, f func(ctx context.Context, i int) error) error {
+	var mu sync.Mutex
+	done := 0
+	return e.Each(ctx, n, func(ctx context.Context, i int) error {
+		err := f(ctx, i)
+		mu.Lock()
+		defer mu.Unlock()
+		if done++; e.Step != nil {
+			e.Step(done, n)
+		}
+		return err
+	})
 }
 
 // Join writes values as people do.

@@ -1,15 +1,9 @@
 package paper
 
 import (
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
 	"fmt"
-	"io"
-	"io/fs"
-	"net/url"
 	"os"
-	"strings"
 	"sync"
 
 	"github.com/nicloop/nicloop/bench"
@@ -48,7 +42,7 @@ func OpenJournal(name string, resume bool) (*Journal, error) {
 		return nil, err
 	}
 	j := &Journal{known: map[string]Sample{}, points: map[string]*load.Point{}, values: map[string]json.RawMessage{}}
-	if j.program, err = digest(program); err != nil {
+	if j.program, err = journal.Digest(program); err != nil {
 		return nil, err
 	}
 	if j.file, err = journal.Open(name, 0o666, resume, j.take); err != nil {
@@ -175,30 +169,9 @@ func (j *Journal) Key(e *Env, r any) (string, error) {
 	if j == nil {
 		return "", nil
 	}
-	params := ""
-	if _, query, ok := strings.Cut(e.Device, "?"); ok {
-		values, err := url.ParseQuery(query)
-		if err != nil {
-			return "", err
-		}
-		if file := values.Get("params"); file != "" {
-			if params, err = digest(file); err != nil && !errors.Is(err, fs.ErrNotExist) { // the run will complain
-				return "", err
-			}
-		}
-	}
-	return fmt.Sprintf("device %s %s, slots %d ps, seed %d, %#v", e.Device, params, e.Machine.slotTime(), e.Seed, r), nil
-}
-
-func digest(name string) (string, error) {
-	f, err := os.Open(name)
+	files, err := journal.DeviceFiles(e.Device)
 	if err != nil {
 		return "", err
 	}
-	defer f.Close()
-	h := sha256.New()
-	if _, err := io.Copy(h, f); err != nil {
-		return "", err
-	}
-	return fmt.Sprintf("%x", h.Sum(nil)[:8]), nil
+	return fmt.Sprintf("device %s%s, slots %d ps, seed %d, %#v", e.Device, files, e.Machine.slotTime(), e.Seed, r), nil
 }

@@ -76,16 +76,20 @@ func TestJournalKeys(t *testing.T) {
 	r := e.Alltoall(World{Nodes: 2, Procs: 2}, velo.Static, 10, 2)
 	other := r
 	other.Hosts = []int{0, 1}
+	tree := t.TempDir()
+	require.NoError(t, os.Mkdir(filepath.Join(tree, "rtl"), 0o700))
 	seen := map[string]bool{}
 	for i, c := range []struct {
-		device, params string
-		seed           int64
-		r              Run
+		device, file string
+		seed         int64
+		r            Run
 	}{
 		{"model:", "", 1, r}, {"model:", "", 2, r}, {"model:", "", 1, other}, {"model:?torus=1", "", 1, r},
 		{"model:?params=" + params, "a", 1, r}, {"model:?params=" + params, "b", 1, r},
+		{"rtl:?src=" + tree, "a", 1, r}, {"rtl:?src=" + tree, "b", 1, r},
 	} {
-		require.NoError(t, os.WriteFile(params, []byte(c.params), 0o600))
+		require.NoError(t, os.WriteFile(params, []byte(c.file), 0o600))
+		require.NoError(t, os.WriteFile(filepath.Join(tree, "rtl", "top.sv"), []byte(c.file), 0o600))
 		keys, err := j.keys(&Env{Device: c.device, Scale: Small, Seed: c.seed}, []Run{c.r})
 		require.NoError(t, err)
 		require.False(t, seen[keys[0]], "%d: %s", i, keys[0])

@@ -16,8 +16,8 @@ func (r Run) packets() float64 {
 	return float64(n * (r.Warmup + r.Iterations))
 }
 
-// A meter shows how far several runs are that go on at a time, by packets: some
-// take a thousand times as long as others.
+// A meter shows the common progress of concurrent runs. It counts packets, not runs, because some
+// runs take a thousand times as long as others.
 type meter struct {
 	mu   sync.Mutex
 	e    *Env

@@ -10,8 +10,8 @@ import (
 // the subject and still holds has a judge that cannot fail.
 type Mutation struct {
 	What string // the change
-	// Claims are the texts of those that name the subject: all of them must hold without the change at
-	// the small scale, and differ with it.
+	// Claims are the texts of the claims that name the subject. At the small scale each must hold
+	// without the change, and differ with it.
 	Claims []string
 	// Mutate changes the configuration of a run, if it is of the type that the mutation is about.
 	Mutate func(config any)

@@ -9,10 +9,10 @@ import (
 // A Hypothesis is an experiment about a verdict: what is thought to be its cause is changed and
 // nothing else, and the same is judged again.
 type Hypothesis struct {
-	// Claim is the text of the one whose verdict it is about, or that of asks.
+	// Claim is the text of the claim of the experiment whose verdict is to be explained, if Asks is
+	// nil.
 	Claim string
-	// Asks is a question that is not the paper's, which the change answers; nil: the experiment's
-	// claim is judged.
+	// Asks is a question that the paper does not ask and the change answers; nil: Claim is judged.
 	Asks    *Claim
 	Changed string
 	// Machine on which there is a verdict to explain; empty: any.
@@ -23,7 +23,7 @@ type Hypothesis struct {
 	Measure func(ctx context.Context, e *Env, was *Table) (*Table, error)
 }
 
-// A Reason is one that was tried.
+// A Reason is the result of a Hypothesis.
 type Reason struct {
 	Claim   string  `json:"claim"`
 	Changed string  `json:"changed"` // and nothing else

@@ -19,15 +19,14 @@ import (
 	"github.com/sirupsen/logrus"
 )
 
-// A lateError ends a test that takes too long of the time on the wall, which says nothing of what
-// it tests.
+// A lateError ends a test that takes too much wall time, which is no verdict about what it tests.
 type lateError struct{ after time.Duration }
 
 func (e *lateError) Error() string {
 	return fmt.Sprintf("no verdict within %v of wall time; raise --timeout if the machine is slow", e.after)
 }
 
-// whyAgain says what it means that a test passed which has failed before.
+// whyAgain explains why a test that failed has passed when it was repeated.
 func whyAgain(err error) string {
 	if late := (*lateError)(nil); errors.As(err, &late) {
 		return "the time was too short for this machine as it was"
@@ -102,7 +101,7 @@ func (r *runner) performAlone(ctx context.Context, out *Outcome) error {
 }
 
 // withWaves runs a test, and repeats a failure: its end from a checkpoint or, where there is none,
-// all of it. again tells that it passed then.
+// all of it. again reports that the repeat passed.
 func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err error) {
 	file := filepath.Join(out.Dir, "dump.fst")
 	var checkpoints *drivers.Checkpoints
@@ -135,9 +134,6 @@ func (r *runner) withWaves(ctx context.Context, out *Outcome) (again bool, err e
 		return false, err
 	}
 	again = out.Status == Passed
-	if out.Status == Stopped {
-		again = false
-	}
 	out.Err, out.Status, out.Simulated, out.Note = first.Err, first.Status, first.Simulated, first.Note
 	if again {
 		out.Err = fmt.Errorf("%w\n(repeated with waves it passed: %s)", out.Err, whyAgain(out.Err))

@@ -94,7 +94,7 @@ func (r *runner) beside(ctx context.Context, out *Outcome) error {
 		return nil
 	}
 	if _, err := r.reference(); err != nil {
-		return nil // a device of which there is no other
+		return nil // a device without a reference
 	}
 	div, err := r.together(ctx, out)
 	switch {

@@ -57,7 +57,7 @@ func Machines(tests []Test, device string) []string {
 	return list
 }
 
-// Prebuild builds what tests open first, and says how many kinds of machine that are.
+// Prebuild builds the machines that tests open first, and returns the number of their kinds.
 func Prebuild(ctx context.Context, tests []Test, device string, tell func(what string)) (int, error) {
 	r := newRunner(Options{Device: device, Building: tell}, tests)
 	return len(r.site.order), r.build(ctx)

@@ -58,11 +58,11 @@ type Options struct {
 	// WavesNodes are shown in the waveforms of a repeat; empty: all. A test of fewer nodes shows those
 	// it has.
 	WavesNodes []int
-	Timeout    time.Duration // wall time of one test, the net under the hang verdicts
-	Dir        string        // folder of this regression; must be new
-	// Building is told what is built before the tests; Built how many kinds of machine there are then,
-	// and how long it took.
-	Log      *logrus.Logger // nil: the standard logger
+	Timeout    time.Duration  // wall time of one test, the net under the hang verdicts
+	Dir        string         // folder of this regression; must be new
+	Log        *logrus.Logger // nil: the standard logger
+	// Building is called with what is built before the tests, Built with the number of kinds of
+	// machine when all are built, and with the time it took.
 	Building func(what string)
 	Built    func(kinds int, took time.Duration)
 	// Elsewhere performs the list on other machines, if it is not nil: it tells how each test ended,

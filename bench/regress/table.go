@@ -109,7 +109,7 @@ func (t *Table) reasons(list []Outcome) {
 	}
 }
 
-// shown says what the waves show, if that is known.
+// shown returns the cycles that the waves show, or "" if they are unknown.
 func (o *Outcome) shown() string {
 	if o.Repeated == nil {
 		return ""

@@ -27,6 +27,9 @@ type Test struct {
 	Run  func(t *T) error
 	// Tolerance is by how many per cent the test may exceed its baseline of cycles.
 	Tolerance float64
+	// WallClock marks a test that acts at a wall-clock time, such as killing a simulator. Its
+	// cycles differ from run to run, and are compared with nothing.
+	WallClock bool
 }
 
 // T is what a test has to work with.
@@ -76,13 +79,9 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 	if err := t.plan(nodes); err != nil {
 		return nil, err
 	}
-	open := t.open
-	if open == nil {
-		open = registry.Open
-	}
-	sys, err := open(t.Ctx, t.Device, drivers.Options{
+	sys, err := t.opener()(t.Ctx, t.Device, drivers.Options{
 		Nodes: nodes, MemoryBytes: memory, Trace: trace, Waves: t.wavesOf(nodes), Checkpoints: t.checkpointsOf(nodes),
-		LogFile: filepath.Join(t.Dir, "simulator.log"), Log: t.logger, Progress: t.building,
+		LogFile: t.simulatorLog(), Log: t.logger, Progress: t.building,
 	})
 	if err != nil {
 		return nil, err
@@ -107,12 +106,8 @@ func (t *T) OpenFreeRunning(memory int) (drivers.System, error) {
 	if err := t.plan(nodes); err != nil {
 		return nil, err
 	}
-	open := t.open
-	if open == nil {
-		open = registry.Open
-	}
-	sys, err := open(t.Ctx, t.Device, drivers.Options{
-		Nodes: nodes, MemoryBytes: memory, Waves: t.wavesOf(nodes), LogFile: filepath.Join(t.Dir, "simulator.log"), Log: t.logger, Progress: t.building,
+	sys, err := t.opener()(t.Ctx, t.Device, drivers.Options{
+		Nodes: nodes, MemoryBytes: memory, Waves: t.wavesOf(nodes), LogFile: t.simulatorLog(), Log: t.logger, Progress: t.building,
 	})
 	if err == nil {
 		t.hardware = sys.Info().Hash
@@ -120,18 +115,25 @@ func (t *T) OpenFreeRunning(memory int) (drivers.System, error) {
 	return sys, err
 }
 
+func (t *T) opener() opener {
+	if t.open == nil {
+		return registry.Open
+	}
+	return t.open
+}
+
 // timed is a system in which the test can let time pass.
 func (t *T) timed(sys drivers.System) (drivers.Timed, error) {
 	if timed, ok := sys.(drivers.Timed); ok {
 		return timed, nil
 	}
+	err := fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
 	if t.OverLine {
 		if timed, ok := openLine(t.Ctx, sys); ok {
 			return timed, nil
 		}
-		return nil, fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
+		return nil, err
 	}
-	err := fmt.Errorf("%w: %s has no simulated time", drivers.ErrNotSupported, t.Device)
 	if can := sys.Device(0).Capabilities(); !can.Has(drivers.CanDMA) {
 		err = fmt.Errorf("%w, and its NICs do not read what software stores (it has: %v)", err, can)
 	}
@@ -202,17 +204,23 @@ func (t *T) closeSystem(failed error) {
 	t.sys = nil
 }
 
+// equip has a world run on the test's device and report to the test.
+func (t *T) equip(c *bench.Config) {
+	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
+	c.LogFile, c.Log, c.Building = t.simulatorLog(), t.logger, t.building
+	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
+	c.Ended, c.Open, c.System = t.AddSimulated, t.open, t.opened
+}
+
+func (t *T) simulatorLog() string { return filepath.Join(t.Dir, "simulator.log") }
+
 // Run runs a workload on the test's device.
 func (t *T) Run(c bench.Config) (*bench.Result, error) {
 	if err := t.plan(c.Nodes); err != nil {
 		return nil, err
 	}
-	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
-	c.LogFile, c.Log, c.Building = filepath.Join(t.Dir, "simulator.log"), t.logger, t.building
-	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Open, c.System = t.open, t.opened
+	t.equip(&c)
 	t.Logf("run %s: %d nodes x %d processes, sizes %v, flow %+v", c.Workload, c.Nodes, c.Procs, c.Sizes, c.Velo)
-	c.Ended = t.AddSimulated
 	res, err := bench.Run(t.Ctx, c)
 	if err != nil {
 		t.failing = &c
@@ -229,10 +237,7 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 	if err := t.plan(c.Nodes); err != nil {
 		return err
 	}
-	c.Device, c.Seed, c.Waves = t.Device, t.Seed, t.wavesOf(c.Nodes)
-	c.LogFile, c.Log, c.Building = filepath.Join(t.Dir, "simulator.log"), t.logger, t.building
-	c.Checkpoints, c.Repeated = t.checkpointsOf(c.Nodes), t.keepRepeated
-	c.Ended, c.Open, c.System = t.AddSimulated, t.open, t.opened
+	t.equip(&c)
 	return bench.Launch(t.Ctx, c, buffers, body)
 }
 

@@ -91,11 +91,16 @@ func (s *Store) Fresh(device string) (seed int64, err error) {
 // Green returns when a test last passed; the zero value if it never did.
 func (s *Store) Green(test, device string, seed int64) (g Green, err error) {
 	err = s.view(func(tx *bolt.Tx) error {
-		if text := tx.Bucket(greenBucket).Get(subject(test, device, seed)); text != nil {
-			return decode(text, &g)
-		}
-		return nil
+		g, err = lastPass(tx, test, device, seed)
+		return err
 	})
+	return g, err
+}
+
+func lastPass(tx *bolt.Tx, test, device string, seed int64) (g Green, err error) {
+	if text := tx.Bucket(greenBucket).Get(subject(test, device, seed)); text != nil {
+		err = decode(text, &g)
+	}
 	return g, err
 }
 
@@ -119,11 +124,7 @@ func reference(tx *bolt.Tx, test, device string, seed int64, commit string) (g G
 		}
 	}
 	for _, d := range []string{device, kind} {
-		text := tx.Bucket(greenBucket).Get(subject(test, d, seed))
-		if text == nil {
-			continue
-		}
-		if err := decode(text, &g); err != nil || g.Run > 0 {
+		if g, err = lastPass(tx, test, d, seed); err != nil || g.Run > 0 {
 			return g, err
 		}
 	}

@@ -1,15 +1,7 @@
 package sweep
 
 import (
-	"crypto/sha256"
 	"encoding/json"
-	"errors"
-	"fmt"
-	"io"
-	"io/fs"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/nicloop/nicloop/bench/batch"
@@ -35,7 +27,7 @@ type journalLine struct {
 // OpenJournal opens or creates the file. Unless resume is set, previous contents are discarded.
 func OpenJournal(name, program string, resume bool) (j *Journal, err error) {
 	j = &Journal{known: map[string]batch.Record{}}
-	if j.program, err = digest(program); err != nil {
+	if j.program, err = journal.Digest(program); err != nil {
 		return nil, err
 	}
 	if j.file, err = journal.Open(name, 0o644, resume, j.take); err != nil {
@@ -88,44 +80,6 @@ func (j *Journal) Put(p *Point, r batch.Record) error {
 
 // keyOf identifies a run by everything that its result depends on besides the program.
 func keyOf(p *Point) (string, error) {
-	key := strings.Join(p.Args, " ")
-	_, query, _ := strings.Cut(p.Device, "?")
-	keys, err := url.ParseQuery(query)
-	if err != nil {
-		return key, nil // the run will report it
-	}
-	for _, name := range []string{"params", "src"} {
-		file := keys.Get(name)
-		if file == "" {
-			continue
-		}
-		if name == "src" {
-			file = filepath.Join(file, "rtl")
-		}
-		hash, err := digest(file)
-		if err != nil && !errors.Is(err, fs.ErrNotExist) {
-			return "", err
-		}
-		key += " " + name + " " + hash
-	}
-	return key, nil
-}
-
-// digest hashes a file, or all files of a directory.
-func digest(name string) (string, error) {
-	h := sha256.New()
-	err := filepath.WalkDir(name, func(path string, d fs.DirEntry, err error) error {
-		if err != nil || d.IsDir() {
-			return err
-		}
-		f, err := os.Open(path)
-		if err != nil {
-			return err
-		}
-		defer f.Close()
-		fmt.Fprintf(h, "%s\x00", path)
-		_, err = io.Copy(h, f)
-		return err
-	})
-	return fmt.Sprintf("%x", h.Sum(nil)[:8]), err
+	files, err := journal.DeviceFiles(p.Device)
+	return strings.Join(p.Args, " ") + files, err
 }

@@ -50,7 +50,7 @@ var documents = []document{
 	{"imb", []string{"imb"}, "Tables of the Intel MPI Benchmarks.", (*imb.Report)(nil)},
 	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*paper.Report)(nil)},
 	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold", "check iwarp", "check portals", "check rportals", "check portals-offload"}, "The results of the model checks.", (*explorations)(nil)},
-	{"iwarp", []string{"iwarp ping", "iwarp bandwidth"}, "Measurements of the verbs of iWARP, in real time.", (*iwarpReport)(nil)},
+	{"iwarp", []string{"iwarp ping", "iwarp bandwidth"}, "Measurements of the verbs of iWARP, in real or simulated time.", (*iwarpReport)(nil)},
 	{"iwarp_rping", []string{"iwarp rping"}, "The result of rping in either role.", (*rpingReport)(nil)},
 	{"bridge", []string{"bench bridge"}, "The cost of a crossing of the bridge.", (*bridgebench.Report)(nil)},
 	{"collectives", []string{"bench collectives"}, "The measurements of every algorithm of the collectives.", (*tune.Report)(nil)},

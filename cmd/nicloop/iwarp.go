@@ -21,15 +21,13 @@ func newIWARP() *cobra.Command {
 	}, newIWARPServe(), newIWARPPing(), newIWARPBandwidth(), newIWARPRping())
 }
 
-type (
-	iwarpClient = iwarpperf.Client
-	iwarpRow    = iwarpperf.Row
-)
-
 // iwarpReport is the document of the measurements.
 type iwarpReport struct {
 	Server string          `json:"server"` // address; empty: in this program
 	Rows   []iwarpperf.Row `json:"rows"`
+
+	Network  string         `json:"network,omitempty"` // simulated
+	Networks []iwarpNetwork `json:"networks,omitempty"`
 }
 
 // rpingReport is the document of iwarp rping.
@@ -58,7 +56,7 @@ list alone protects them. Nothing is encrypted.`,
   nicloop iwarp serve --listen 10.0.0.1:7174 --allow 10.0.0.0/24      with ` + tokenVariable,
 		RunE: func(cmd *cobra.Command, _ []string) error {
 			o.Token = os.Getenv(tokenVariable)
-			if err := serveIWARPMay(&o, allow); err != nil {
+			if err := checkServer(&o, allow); err != nil {
 				return err
 			}
 			s, err := iwarpperf.Listen(o)
@@ -75,8 +73,8 @@ list alone protects them. Nothing is encrypted.`,
 	return cmd
 }
 
-// serveIWARPMay completes the options, or explains what a server beyond the loopback device lacks.
-func serveIWARPMay(o *iwarpperf.ServerOptions, allow []string) error {
+// checkServer completes the options, or explains what a server beyond the loopback device lacks.
+func checkServer(o *iwarpperf.ServerOptions, allow []string) error {
 	const shortestToken = 16
 	for _, text := range allow {
 		p, err := netip.ParsePrefix(text)
@@ -105,12 +103,13 @@ func serveIWARPMay(o *iwarpperf.ServerOptions, allow []string) error {
 	return nil
 }
 
-// iwarpFlags are those of the measurements.
+// iwarpFlags are the flags of the measurements.
 type iwarpFlags struct {
 	qps                        []string
 	sizes                      []int
 	iterations, warmup, window int
 	both, baseline, json       bool
+	simulation                 simulation
 }
 
 func (f *iwarpFlags) add(cmd *cobra.Command, sizes []int, iterations int) {
@@ -121,9 +120,13 @@ func (f *iwarpFlags) add(cmd *cobra.Command, sizes []int, iterations int) {
 	sizesVar(fs, &f.sizes, "sizes", sizes, "message sizes in bytes")
 	fs.IntVar(&f.iterations, "iterations", iterations, "messages of each size")
 	fs.BoolVar(&f.json, "json", false, "print as JSON")
+	f.simulation.add(cmd)
 }
 
-func (f *iwarpFlags) check(args []string) error {
+func (f *iwarpFlags) check(cmd *cobra.Command, args []string) error {
+	if err := f.checkSimulation(cmd, args); err != nil {
+		return err
+	}
 	for _, qp := range f.qps {
 		if known := iwarpperf.Kinds(); !slices.Contains(known, qp) {
 			return misused("--qp %q: expected some of %v%s", qp, known, suggest.Nearest(qp, known))
@@ -148,39 +151,58 @@ func (f *iwarpFlags) check(args []string) error {
 	return nil
 }
 
+// iwarpMeasurement measures messages of one size.
+type iwarpMeasurement func(ctx context.Context, c *iwarpperf.Client, size int) (iwarpperf.Row, error)
+
 // measure calls one for every type and size, with a client of the type.
-func (f *iwarpFlags) measure(ctx context.Context, args []string,
-	one func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error),
-) (*iwarpReport, error) {
+func (f *iwarpFlags) measure(ctx context.Context, args []string, one iwarpMeasurement) (*iwarpReport, error) {
 	rep := &iwarpReport{Rows: []iwarpperf.Row{}}
 	if len(args) == 1 {
 		rep.Server = args[0]
 	}
+	rep.Network = f.simulation.uri
 	for _, qp := range f.qps {
-		c, err := iwarpperf.Open(ctx, iwarpperf.ClientOptions{
-			QP: qp, Address: rep.Server, Token: os.Getenv(tokenVariable),
-		})
-		if err != nil {
+		if err := f.measureQP(ctx, rep, qp, one); err != nil {
 			return nil, err
 		}
-		for _, size := range f.sizes {
-			row, err := one(ctx, c, size)
-			if err != nil {
-				c.Close()
-				return nil, fmt.Errorf("%s, %d bytes: %w", qp, size, err)
-			}
-			rep.Rows = append(rep.Rows, row)
-		}
-		c.Close()
 	}
 	return rep, nil
+}
+
+// measureQP calls one for every size.
+func (f *iwarpFlags) measureQP(ctx context.Context, rep *iwarpReport, qp string, one iwarpMeasurement) (err error) {
+	network, endNetwork, err := f.simulation.open()
+	if err != nil {
+		return err
+	}
+	if network != nil {
+		defer func() { err = endNetwork(err) }()
+	}
+	c, err := iwarpperf.Open(ctx, iwarpperf.ClientOptions{
+		QP: qp, Address: rep.Server, Token: os.Getenv(tokenVariable), Network: network,
+	})
+	if err != nil {
+		return err
+	}
+	defer c.Close()
+	for _, size := range f.sizes {
+		row, err := one(ctx, c, size)
+		if err != nil {
+			return fmt.Errorf("%s, %d bytes: %w", qp, size, err)
+		}
+		rep.Rows = append(rep.Rows, row)
+	}
+	if network != nil {
+		rep.Networks = append(rep.Networks, iwarpNetwork{qp, network.Counters(), network.Port(1)})
+	}
+	return nil
 }
 
 func newIWARPPing() *cobra.Command {
 	var f iwarpFlags
 	cmd := &cobra.Command{
 		Use: "ping [ADDRESS:PORT]", Short: "Measure half round trips over rc, ud and rd",
-		Long: `Measure half round trips of messages, in real time, and compare every reply with its
+		Long: longHelp(`Measure half round trips of messages, in real time, and compare every reply with its
 message. Without a server's address both ends are in this program, driven in turn by
 one goroutine, which measures the cost of a message without the scheduler.
 
@@ -188,20 +210,23 @@ A message longer than a datagram is sent in two parts. Replies of ud that do not
 arrive within 200 ms count as lost.
 
 Exit codes: 0 passed, 1 a reply differed or a connection failed, 2 usage, 3 a server or
-all replies are missing, 5 interrupted.`,
+all replies are missing, 5 interrupted.
+`),
 		Example: `  nicloop iwarp ping
-  nicloop iwarp ping 127.0.0.1:7174 --qp ud --sizes 8,2KiB`,
+  nicloop iwarp ping 127.0.0.1:7174 --qp ud --sizes 8,2KiB
+  nicloop iwarp ping --network 'ethernet:?mtu=9000&loss=1e-3&seed=7' --qp rd --pcap rd.pcapng`,
 	}
 	f.add(cmd, []int{8, 256, 2048, 16384, 65536}, 2000)
 	cmd.Flags().IntVar(&f.warmup, "warmup", 100, "messages before the measurement")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.check(args); err != nil {
+		if err := f.check(cmd, args); err != nil {
 			return err
 		}
-		rep, err := f.measure(cmd.Context(), args, func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error) {
+		one := func(ctx context.Context, c *iwarpperf.Client, size int) (iwarpperf.Row, error) {
 			return c.Ping(ctx, size, f.iterations, f.warmup)
-		})
-		return f.print(cmd, rep, err, "half trip\tsmallest\t", func(r *iwarpRow) string {
+		}
+		rep, err := f.measure(cmd.Context(), args, one)
+		return f.print(cmd, rep, err, "half trip\tsmallest\t", func(r *iwarpperf.Row) string {
 			return fmt.Sprintf("%.2f us\t%.2f us\t", r.HalfTrip, r.MinHalfTrip)
 		})
 	}
@@ -212,32 +237,35 @@ func newIWARPBandwidth() *cobra.Command {
 	var f iwarpFlags
 	cmd := &cobra.Command{
 		Use: "bandwidth [ADDRESS:PORT]", Short: "Measure throughput over rc, ud and rd",
-		Long: `Measure the throughput of windows of messages, in real time. Without a server's
+		Long: longHelp(`Measure the throughput of windows of messages, in real time. Without a server's
 address both ends are in this program, driven in turn by one goroutine. Messages of
 ud that the server did not receive count as lost and not as throughput.
 
---baseline adds rows of a plain TCP stream on the loopback device, without iWARP.`,
+--baseline adds rows of a plain TCP stream on the loopback device, without iWARP.
+`),
 		Example: `  nicloop iwarp bandwidth --sizes 2KiB --bidirectional
-  nicloop iwarp bandwidth --qp rc --sizes 64KiB --baseline`,
+  nicloop iwarp bandwidth --qp rc --sizes 64KiB --baseline
+  nicloop iwarp bandwidth --network 'ethernet:?rate=1G'`,
 	}
 	f.add(cmd, []int{2048, 16384, 65536}, 20_000)
 	cmd.Flags().IntVar(&f.window, "window", 64, "messages in flight")
 	cmd.Flags().BoolVar(&f.both, "bidirectional", false, "send every message back")
 	cmd.Flags().BoolVar(&f.baseline, "baseline", false, "measure a plain TCP stream, too")
 	cmd.RunE = func(cmd *cobra.Command, args []string) error {
-		if err := f.check(args); err != nil {
+		if err := f.check(cmd, args); err != nil {
 			return err
 		}
 		if f.window < 1 || f.window > iwarpperf.MaxWindow {
 			return misused("--window %d: expected 1 to %d", f.window, iwarpperf.MaxWindow)
 		}
-		rep, err := f.measure(cmd.Context(), args, func(ctx context.Context, c *iwarpClient, size int) (iwarpRow, error) {
+		one := func(ctx context.Context, c *iwarpperf.Client, size int) (iwarpperf.Row, error) {
 			return c.Bandwidth(ctx, size, f.iterations, f.window, f.both)
-		})
+		}
+		rep, err := f.measure(cmd.Context(), args, one)
 		if err == nil && f.baseline {
 			err = f.plain(cmd.Context(), rep)
 		}
-		return f.print(cmd, rep, err, "MB/s\t", func(r *iwarpRow) string { return fmt.Sprintf("%.1f\t", r.Bandwidth) })
+		return f.print(cmd, rep, err, "MB/s\t", func(r *iwarpperf.Row) string { return fmt.Sprintf("%.1f\t", r.Bandwidth) })
 	}
 	return cmd
 }
@@ -254,7 +282,8 @@ func (f *iwarpFlags) plain(ctx context.Context, rep *iwarpReport) error {
 	return nil
 }
 
-func (f *iwarpFlags) print(cmd *cobra.Command, rep *iwarpReport, err error, head string, cells func(*iwarpRow) string,
+func (f *iwarpFlags) print(
+	cmd *cobra.Command, rep *iwarpReport, err error, head string, cells func(*iwarpperf.Row) string,
 ) error {
 	if err != nil {
 		return err
@@ -266,10 +295,13 @@ func (f *iwarpFlags) print(cmd *cobra.Command, rep *iwarpReport, err error, head
 	return nil
 }
 
-func printIWARP(w io.Writer, rep *iwarpReport, head string, cells func(*iwarpRow) string) {
+func printIWARP(w io.Writer, rep *iwarpReport, head string, cells func(*iwarpperf.Row) string) {
 	where := "both ends in this program, on the loopback device"
 	if rep.Server != "" {
 		where = "server at " + rep.Server
+	}
+	if rep.Network != "" {
+		where = "two hosts on " + rep.Network + ", in simulated time"
 	}
 	fmt.Fprintln(w, where)
 	tw := tabwriter.NewWriter(w, 0, 0, 3, ' ', tabwriter.AlignRight)
@@ -279,6 +311,7 @@ func printIWARP(w io.Writer, rep *iwarpReport, head string, cells func(*iwarpRow
 		fmt.Fprintf(tw, "%s\t%d\t%d\t%s%d\t\n", r.QP, r.Bytes, r.Iterations, cells(r), r.Lost)
 	}
 	tw.Flush()
+	printNetworks(w, rep.Networks)
 }
 
 func newIWARPRping() *cobra.Command {

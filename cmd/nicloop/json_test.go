@@ -181,6 +181,7 @@ var examples = []struct {
 	{"collectives", "bench collectives allgather --ranks 4 --sizes 64", 0},
 	{"simulators", "cache verify", anyCode},
 	{"iwarp", "iwarp ping --sizes 8,65536 --iterations 20 --warmup 1", 0},
+	{"iwarp", "iwarp ping --sizes 8 --iterations 20 --network ethernet:", 0},
 	{"iwarp", "iwarp bandwidth --sizes 2048 --iterations 100 --baseline", 0},
 	{"bridge", "bench bridge --starts 1 --rounds 2 --transactions 2", 0},
 }

@@ -63,9 +63,9 @@ func (r *mpiReport) packets() (sent, received uint64) {
 }
 
 // crossed proves that the messages of the program crossed the simulated NIC. The NICs count for
-// themselves; that every packet arrived has been checked. A single rank has nobody to send to.
+// themselves; that every packet arrived has been checked. A single rank sends to itself only.
 func (r *mpiReport) crossed(ranks int) error {
-	if ranks == 1 { // its messages go to itself
+	if ranks == 1 {
 		return nil
 	}
 	sent, _ := r.packets()

@@ -340,15 +340,20 @@ func parseDivision(s string) (mailbox.Division, error) {
 }
 
 // mayWrite returns an error if the file exists, unless --force is set.
-func (f *runFlags) mayWrite(name string) error {
-	if err := userfile.Check(name, f.force); errors.Is(err, userfile.ErrExists) {
+func (f *runFlags) mayWrite(name string) error { return mayWrite(name, f.force) }
+
+func (f *runFlags) create(name string) (*os.File, error) { return createOutput(name, f.force) }
+
+func mayWrite(name string, force bool) error {
+	if err := userfile.Check(name, force); errors.Is(err, userfile.ErrExists) {
 		return usageError{err}
 	}
 	return nil
 }
 
-func (f *runFlags) create(name string) (*os.File, error) {
-	if err := f.mayWrite(name); err != nil {
+// createOutput opens a file that grows while the command runs. userfile.Close ends it.
+func createOutput(name string, force bool) (*os.File, error) {
+	if err := mayWrite(name, force); err != nil {
 		return nil, err
 	}
 	file, err := userfile.Create(name, true)

@@ -129,9 +129,12 @@ func moduleRoot() (string, error) {
 	}
 }
 
+// hasFixedCycles reports whether the same test with the same seed takes the same number of cycles.
+func hasFixedCycles(o *regress.Outcome) bool { return o.Cycles() > 0 && !o.Test.WallClock }
+
 // judge is the verdict on a test that passed.
 func (f *speedFlags) judge(o *regress.Outcome) error {
-	if o.Cycles() == 0 {
+	if !hasFixedCycles(o) {
 		return nil
 	}
 	if e, ok := f.base.Find(f.kind, o.Test.Name); ok && o.Seed == cycles.Seed {
@@ -166,7 +169,7 @@ func (f *speedFlags) finish(w io.Writer, outcomes []regress.Outcome, accepting b
 	faster, missing := 0, 0
 	for i := range outcomes {
 		o := &outcomes[i]
-		if o.Status != regress.Passed || o.Seed != cycles.Seed || o.Cycles() == 0 {
+		if o.Status != regress.Passed || o.Seed != cycles.Seed || !hasFixedCycles(o) {
 			continue
 		}
 		e, ok := f.base.Find(f.kind, o.Test.Name)
@@ -195,7 +198,7 @@ func (f *speedFlags) write(w io.Writer, outcomes []regress.Outcome) error {
 	changed := 0
 	for i := range outcomes {
 		o := &outcomes[i]
-		if o.Status == regress.Passed && o.Cycles() > 0 && f.base.Set(cycles.Entry{Kind: f.kind, Test: o.Test.Name, Cycles: o.Cycles(), Reason: f.accept}) {
+		if o.Status == regress.Passed && hasFixedCycles(o) && f.base.Set(cycles.Entry{Kind: f.kind, Test: o.Test.Name, Cycles: o.Cycles(), Reason: f.accept}) {
 			changed++
 		}
 	}

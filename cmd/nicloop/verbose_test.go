@@ -39,7 +39,7 @@ func TestVerbose(t *testing.T) {
 		{"reproduce fc-table3 --out rows", []string{`"experiment measured" experiment=fc-table3 layer=reproduce`}},
 		{"sweep s.yaml", []string{`"task ended" exit=0 layer=batch .*task="?version`}},
 		{"calibrate --device model:", []string{`"parameters measured" device="model:" experiment="round trip" layer=calibrate`}},
-		{"ranks alltoall --device ideal:", []string{`"client has come" domain=1 layer=broker processes=1`, `"client has gone" .*layer=broker`}},
+		{"ranks alltoall --device ideal:", []string{`"client has connected" domain=1 layer=broker processes=1`, `"client has disconnected" .*layer=broker`}},
 		{"device info --device model: --nodes 2 --node 1", []string{`"device opened" device="model:" layer=drivers`}},
 	}
 	if !testing.Short() { // builds a simulator

@@ -107,12 +107,8 @@ func (f *vmFlags) run(cmd *cobra.Command, command []string) error {
 	if err != nil {
 		return err
 	}
-	needs := vm.Needs
-	if function != nil {
-		needs = vm.DesignNeeds
-	}
 	sys, err := registry.Open(cmd.Context(), freeRunning(f.device), drivers.Options{
-		Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: needs, Progress: bar.describe,
+		Nodes: f.nodes, MemoryBytes: f.memory << 20, Needs: function.Needs(), Progress: bar.describe,
 	})
 	if err != nil {
 		return err
@@ -219,9 +215,8 @@ func provideImage(ctx context.Context, tell func(string)) error {
 	if missing == nil {
 		return nil
 	}
-	_, source, _, _ := runtime.Caller(0)
-	script := filepath.Join(filepath.Dir(source), "../../scripts/vm-image")
-	if !isFile(script) {
+	script, ok := sourceScript("vm-image")
+	if !ok {
 		return missing
 	}
 	tell("making the boot image, once")
@@ -229,4 +224,12 @@ func provideImage(ctx context.Context, tell func(string)) error {
 		return errors.Join(missing, fmt.Errorf("%w: %s: %w\n%s", drivers.ErrEnvironment, script, err, text))
 	}
 	return vm.CheckImage(dir)
+}
+
+// sourceScript returns the path of a script in the source tree of this program. Not ok: it is not
+// there.
+func sourceScript(name string) (path string, ok bool) {
+	_, source, _, _ := runtime.Caller(0)
+	path = filepath.Join(filepath.Dir(source), "../../scripts", name)
+	return path, isFile(path)
 }

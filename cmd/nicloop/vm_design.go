@@ -4,8 +4,6 @@ import (
 	"errors"
 	"fmt"
 	"os/exec"
-	"path/filepath"
-	"runtime"
 	"strings"
 
 	"github.com/spf13/cobra"
@@ -35,6 +33,9 @@ func vmFunction(device string) (*vm.Function, error) {
 		return nil, fmt.Errorf("%w: %w", drivers.ErrConfig, err)
 	}
 	vendor, id, err := d.PCI.IDs()
+	if err != nil {
+		return nil, err
+	}
 	f := &vm.Function{
 		Vendor: vendor, Device: id, Class: d.PCI.Class, Revision: d.PCI.Revision,
 		Registers: uint32(d.PCI.Bar), Vectors: d.PCI.MSIX,
@@ -43,7 +44,7 @@ func vmFunction(device string) (*vm.Function, error) {
 	for _, w := range writes {
 		f.Design.Reset = append(f.Design.Reset, vm.RegisterWrite(w))
 	}
-	return f, err
+	return f, nil
 }
 
 func newVMBuildModule() *cobra.Command {
@@ -61,9 +62,8 @@ headers are Debian packages, downloaded once into the user's cache.
 			if err := provideImage(cmd.Context(), func(string) {}); err != nil {
 				return err
 			}
-			_, source, _, _ := runtime.Caller(0)
-			script := filepath.Join(filepath.Dir(source), "../../scripts/vm-module")
-			if !isFile(script) {
+			script, ok := sourceScript("vm-module")
+			if !ok {
 				return fmt.Errorf("%w: %s is missing: build nicloop from its source tree", drivers.ErrEnvironment, script)
 			}
 			build := exec.CommandContext(cmd.Context(), script, args[0])

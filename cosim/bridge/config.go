@@ -92,7 +92,7 @@ func (c *Config) validate() error {
 		return err
 	}
 	if c.Lent && !c.Inside {
-		return fmt.Errorf("%w: memory of a simulator in a process of its own cannot be lent", drivers.ErrNotSupported)
+		return fmt.Errorf("%w: memory of a simulator in another process cannot be lent", drivers.ErrNotSupported)
 	}
 	if err := errors.Join(c.validateWaves(), c.validateCheckpoints(), c.CheckInside()); err != nil {
 		return err

@@ -97,7 +97,7 @@ func (c conn) checkPeer(pid int) error {
 		return os.NewSyscallError("SO_PEERCRED", err)
 	}
 	if int(cred.Uid) != os.Geteuid() {
-		return fmt.Errorf("%w: whoever connected runs as user %d, expected %d", drivers.ErrProtocol, cred.Uid, os.Geteuid())
+		return fmt.Errorf("%w: the process that connected runs as user %d, expected %d", drivers.ErrProtocol, cred.Uid, os.Geteuid())
 	}
 	if pid != 0 && int(cred.Pid) != pid {
 		return fmt.Errorf("%w: process %d connected, expected the simulator, %d", drivers.ErrProtocol, cred.Pid, pid)

@@ -129,9 +129,9 @@ func (e *entry) check(name string) string {
 	info, err := os.Lstat(name)
 	switch {
 	case err != nil:
-		return "is gone"
+		return "does not exist"
 	case !info.Mode().IsRegular():
-		return "is no plain file"
+		return "is not a regular file"
 	case info.Size() != e.Bytes:
 		return fmt.Sprintf("has %d bytes, expected %d", info.Size(), e.Bytes)
 	case e.Executable && info.Mode()&0o100 == 0:

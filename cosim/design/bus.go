@@ -35,10 +35,8 @@ var (
 // registerBus is the kind of the register bus with a prefix, by the signal that only it has.
 func registerBus(prefix string, ports []Port) busKind {
 	for _, kind := range []busKind{apbBus, wishboneBus} {
-		for _, p := range ports {
-			if slices.ContainsFunc(spellings(prefix, kind.required[0]), func(name string) bool { return strings.EqualFold(name, p.Name) }) {
-				return kind
-			}
+		if slices.ContainsFunc(ports, func(p Port) bool { return isSignal(p, prefix, kind.required[0]) }) {
+			return kind
 		}
 	}
 	return liteBus
@@ -63,7 +61,7 @@ func findBus(kind busKind, prefix string, ports []Port) (*bus, error) {
 	b := &bus{prefix, map[string]Port{}}
 	for _, signal := range slices.Concat(kind.required, kind.optional) {
 		for _, p := range ports {
-			if slices.ContainsFunc(spellings(prefix, signal), func(name string) bool { return strings.EqualFold(name, p.Name) }) {
+			if isSignal(p, prefix, signal) {
 				b.signals[signal] = p
 			}
 		}
@@ -82,6 +80,11 @@ func findBus(kind busKind, prefix string, ports []Port) (*bus, error) {
 		}
 	}
 	return b, nil
+}
+
+// isSignal reports whether a port is a signal of the bus with a prefix.
+func isSignal(p Port, prefix, signal string) bool {
+	return slices.ContainsFunc(spellings(prefix, signal), func(name string) bool { return strings.EqualFold(name, p.Name) })
 }
 
 func spellings(prefix, signal string) []string {

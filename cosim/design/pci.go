@@ -60,7 +60,7 @@ func (p *PCI) validate() error {
 	return nil
 }
 
-// IDs are the vendor and the device.
+// IDs returns the IDs of the vendor and of the device.
 func (p *PCI) IDs() (vendor, device uint16, err error) {
 	v, d, ok := strings.Cut(p.ID, ":")
 	first, err1 := strconv.ParseUint(v, 16, 16)
@@ -71,13 +71,13 @@ func (p *PCI) IDs() (vendor, device uint16, err error) {
 	return uint16(first), uint16(second), nil
 }
 
-// A RegisterWrite is one of a reset.
+// A RegisterWrite is a write that a reset of the function performs.
 type RegisterWrite struct {
 	Offset uint32
 	Value  uint64
 }
 
-// ResetWrites are those of PCI.Reset, by the names of the register map.
+// ResetWrites looks the registers of PCI.Reset up in the register map.
 func (d *Description) ResetWrites() (list []RegisterWrite, err error) {
 	m, err := d.Map()
 	if err != nil {

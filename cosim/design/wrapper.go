@@ -310,7 +310,7 @@ func (w *wrapper) stream(out, in *bus) {
 		ring = "shape[59:48] > 12'd2"
 	}
 	last := -1
-	if out.has("tlast") { // it has the bits of the signals behind it below it
+	if out.has("tlast") { // above tid, tdest and tuser
 		last = out.width("tid") + out.width("tdest") + out.width("tuser")
 	}
 	data := bits - out.width("tdata")

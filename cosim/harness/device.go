@@ -50,19 +50,10 @@ func (d Device) WriteReg(off uint32, v uint64) error {
 // Read reads 4 or 8 bytes. On a bus of 4 bytes, 8 take two accesses: the lower word first.
 func (d Device) Read(off uint32, bytes int) (uint64, error) {
 	s := d.sys
-	if s.versions == nil {
-		return s.readOne(d.node, off, bytes)
+	if s.versions != nil {
+		return s.versions.read(s, d.node, off, bytes)
 	}
-	var values [2]uint64
-	err := s.versions.around(s, func(side *System) (err error) {
-		i := 0
-		if side != s {
-			i = 1
-		}
-		values[i], err = side.readOne(d.node, off, bytes)
-		return err
-	}, func() error { return s.versions.read(s, d.node, off, values) })
-	return values[0], err
+	return s.readOne(d.node, off, bytes)
 }
 
 func (s *System) readOne(node int, off uint32, bytes int) (uint64, error) {

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"slices"
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -96,8 +97,8 @@ func (s *sideSink) Trace(events []drivers.TraceEvent) error {
 	return nil
 }
 
-// openVersions opens the other version beside a system. uri is the one of the other version; the
-// sink must be that with which the first was opened.
+// openVersions opens the other version, described by the file at path, beside a system. sink is the
+// Options.Trace with which the first system was opened.
 func openVersions(ctx context.Context, first *System, sink *sideSink, path string, keys map[string]string, opt drivers.Options) error {
 	other := &sideSink{}
 	opt.Trace, opt.Waves, opt.Checkpoints, opt.LogFile = other, nil, nil, ""
@@ -158,31 +159,32 @@ func (v *versions) failed(err error) error {
 	return fmt.Errorf("%w: only the other version fails: %w", ErrVersions, err)
 }
 
-// around performs a call on the first system, then the same on the second.
-func (v *versions) around(first *System, on func(*System) error, compare func() error) error {
+// read reads a register of the first system, then of the second, and compares the answers.
+func (v *versions) read(first *System, node int, off uint32, bytes int) (uint64, error) {
 	v.mu.Lock()
 	defer v.mu.Unlock()
 	if v.err != nil {
-		return v.err
+		return 0, v.err
 	}
 	v.store(first)
-	err := on(first)
-	otherErr := on(v.second)
-	if err != nil && otherErr != nil { // both fail: that is what they have in common
-		return err
+	value, err := first.readOne(node, off, bytes)
+	other, otherErr := v.second.readOne(node, off, bytes)
+	switch {
+	case err != nil && otherErr != nil: // both fail: that is what they have in common
+		return value, err
+	case err != nil:
+		return value, fmt.Errorf("%w: the other version does not fail: %w", ErrVersions, err)
+	case otherErr != nil:
+		return value, v.failed(otherErr)
 	}
-	if err != nil {
-		return fmt.Errorf("%w: the other version does not fail: %w", ErrVersions, err)
-	}
-	if otherErr != nil {
-		return v.failed(otherErr)
-	}
-	if compare != nil {
-		if err := compare(); err != nil {
-			return err
+	if r, _, ok := first.info.Registers.ByAddress(off); value != other && !(ok && r.Volatile) {
+		v.err = &VersionError{
+			node, "register " + first.info.Registers.Describe(off), fmt.Sprintf("0x%x", value), fmt.Sprintf("0x%x", other),
+			[2]drivers.Cycle{first.Now(), v.second.Now()},
 		}
+		return value, v.err
 	}
-	return v.follow(first)
+	return value, v.follow(first)
 }
 
 // run lets time pass in the first system, then in the second one.
@@ -211,27 +213,12 @@ func (v *versions) arm(first *System, node int) {
 	v.remember(first)
 }
 
-// remember notes the memory of the first system after an access: what changes from then on before
-// the next access, software has written.
+// remember copies the memory of the first system after an access. Changes between this call and the
+// next access were made by software.
 func (v *versions) remember(first *System) {
 	for n, shadow := range v.shadow {
 		copy(shadow, first.Memory(n))
 	}
-}
-
-// read compares what a register has answered.
-func (v *versions) read(first *System, node int, off uint32, values [2]uint64) error {
-	if values[0] == values[1] {
-		return nil
-	}
-	if r, _, ok := first.info.Registers.ByAddress(off); ok && r.Volatile {
-		return nil
-	}
-	v.err = &VersionError{
-		node, "register " + first.info.Registers.Describe(off), fmt.Sprintf("0x%x", values[0]), fmt.Sprintf("0x%x", values[1]),
-		[2]drivers.Cycle{first.Now(), v.second.Now()},
-	}
-	return v.err
 }
 
 // collect turns the trace of a side into events.
@@ -311,7 +298,7 @@ func (v *versions) compare() error {
 	for key, list := range v.shown {
 		n := min(len(list[0]), len(list[1]))
 		for i := range n {
-			if equalWords(list[0][i].words, list[1][i].words) {
+			if slices.Equal(list[0][i].words, list[1][i].words) {
 				continue
 			}
 			v.note(key, v.matched[key]+i, &list[0][i], &list[1][i])
@@ -324,18 +311,6 @@ func (v *versions) compare() error {
 		return nil
 	}
 	return v.err
-}
-
-func equalWords(a, b []uint64) bool {
-	if len(a) != len(b) {
-		return false
-	}
-	for i := range a {
-		if a[i] != b[i] {
-			return false
-		}
-	}
-	return true
 }
 
 // note keeps a difference if it is earlier than the one that is known. Of two in one cycle the one

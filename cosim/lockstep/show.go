@@ -30,7 +30,7 @@ func Reference(uri string) (string, error) {
 		return "", fmt.Errorf("%w: device %q: %v", drivers.ErrConfig, uri, err)
 	}
 	if keys.Has("uart") {
-		return "", fmt.Errorf("%w: %s has a time of its own: nothing takes its cycles", drivers.ErrNotSupported, uri)
+		return "", fmt.Errorf("%w: %s runs on wall-clock time: its cycles cannot be compared", drivers.ErrNotSupported, uri)
 	}
 	if keys.Get("clock") == "wall" {
 		return "", fmt.Errorf("%w: the clock of %s is not controlled: nothing takes its cycles", drivers.ErrNotSupported, uri)

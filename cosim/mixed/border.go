@@ -174,7 +174,7 @@ func (b *border) takeFlit(e *edge, w *bridge.Edge) error {
 		return b.wrong(w, "a head inside a packet, or a packet without head")
 	}
 	if !b.s.fabric.MayArrive(w.VC, uint64(at)) {
-		return b.wrong(w, "an answer that nobody has asked for")
+		return b.wrong(w, "an answer without a request")
 	}
 	hops := 0
 	if w.Head {

@@ -111,15 +111,15 @@ func TestBadFramesFromSimulator(t *testing.T) {
 	answer := flit(uint64(head), true, false)
 	answer.VC = 1
 	for want, list := range map[string][]bridge.Edge{
-		"no link to a node of the model":      {{Node: 1, Link: 0, At: 100, Flit: true}},
-		"or no virtual channel":               {{Node: 1, Link: 1, At: 100, Freed: 1 << regs.VCs}},
-		"a credit that nothing was sent for":  {{Node: 1, Link: 1, At: 100, Freed: 1}},
-		"a packet without head":               {flit(0, false, false)},
-		"a head inside a packet":              {flit(uint64(head), true, false), flit(uint64(head), true, false)},
-		"of another length than its header":   {flit(uint64(head), true, true)},
-		"header says, 3 flits":                {flit(uint64(head), true, false), flit(0, false, false), flit(0, false, false)},
-		"a packet longer than any":            {flit(uint64(long), true, false)},
-		"an answer that nobody has asked for": {answer},
+		"no link to a node of the model":     {{Node: 1, Link: 0, At: 100, Flit: true}},
+		"or no virtual channel":              {{Node: 1, Link: 1, At: 100, Freed: 1 << regs.VCs}},
+		"a credit that nothing was sent for": {{Node: 1, Link: 1, At: 100, Freed: 1}},
+		"a packet without head":              {flit(0, false, false)},
+		"a head inside a packet":             {flit(uint64(head), true, false), flit(uint64(head), true, false)},
+		"of another length than its header":  {flit(uint64(head), true, true)},
+		"header says, 3 flits":               {flit(uint64(head), true, false), flit(0, false, false), flit(0, false, false)},
+		"a packet longer than any":           {flit(uint64(long), true, false)},
+		"an answer without a request":        {answer},
 	} {
 		r, err := parse("", map[string]string{"rtl": "1", "dims": "2x2"}, &drivers.Options{})
 		require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 var (
 	ownKeys = []registry.Key{
 		{Name: "rtl", Value: "5,9", Doc: "the nodes that are RTL; at least one, not all"},
-		{Name: "nodes", Value: "64", Doc: "how many there are, if neither --nodes nor dims says it; 2 to 64"},
+		{Name: "nodes", Value: "64", Doc: "number of nodes if neither --nodes nor dims gives it; 2 to 64"},
 	}
 	bothKeys = machine.MeshKeys
 	rtlKeys  = rtl.SimulatorKeys

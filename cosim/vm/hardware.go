@@ -87,7 +87,7 @@ type Design struct {
 	Reset          []RegisterWrite // what a reset of the function writes
 }
 
-// A RegisterWrite is one of a reset.
+// A RegisterWrite is a write that a reset of the function performs.
 type RegisterWrite struct {
 	Offset uint32
 	Value  uint64

@@ -198,11 +198,7 @@ func (c *Config) boot(ctx context.Context, m mark) (res Result, err error) {
 		mem.chip = chip
 	}
 	function := *c.Function
-	hw, err := function.hardwareOf(c.System.Device(c.Node), c.Log)
-	if err != nil {
-		return res, err
-	}
-	s := &server{sys: c.System, dev: c.System.Device(c.Node), hw: hw, node: c.Node,
+	s := &server{sys: c.System, dev: c.System.Device(c.Node), hw: c.hw, node: c.Node,
 		conn: g.wires[proxyWire].ours, chip: chip, mem: mem, log: c.Log,
 		space: newConfigSpace(function), table: newMSIXTable(function.Vectors), acked: make(chan struct{}, 1)}
 	s.first = func() { res.FirstRegister = time.Since(began) }

@@ -45,16 +45,23 @@ type Config struct {
 	// Started is called with QEMU's process; may be nil.
 	Started func(pid int)
 	Log     *logrus.Logger // nil: the standard logger
+
+	hw hardware // behind Function
 }
 
 // DefaultMemory suffices for the commands of nicloop.
 const DefaultMemory = 512 << 20
 
-// Needs is what the device must be able to do.
-const Needs = drivers.CanPIO | DesignNeeds
+// Needs returns what the device behind a function must be able to do; nil: this project's NIC.
+// Other designs have no send windows.
+func (f *Function) Needs() drivers.Capabilities {
+	if f != nil && f.Design != nil {
+		return designNeeds
+	}
+	return designNeeds | drivers.CanPIO
+}
 
-// DesignNeeds is what a design must be able to do: it has no send windows.
-const DesignNeeds = drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanFreeRun | drivers.CanLend
+const designNeeds = drivers.CanDMA | drivers.CanAwait | drivers.CanInterrupt | drivers.CanFreeRun | drivers.CanLend
 
 // A Result describes the end of the command.
 type Result struct {
@@ -112,11 +119,7 @@ func Run(ctx context.Context, c Config) (Result, error) {
 			return res, err
 		}
 		logs.Layer(c.Log, "vm").WithError(err).Debug("booting again")
-		hw, err := c.Function.hardwareOf(c.System.Device(c.Node), c.Log)
-		if err == nil {
-			err = hw.reset()
-		}
-		if err != nil {
+		if err := c.hw.reset(); err != nil {
 			return res, err
 		}
 	}
@@ -140,11 +143,7 @@ func (c *Config) fill() error {
 		f := nicFunction()
 		c.Function = &f
 	}
-	needs := Needs
-	if c.Function.Design != nil {
-		needs = DesignNeeds
-	}
-	if err := drivers.Require(c.System, needs); err != nil {
+	if err := drivers.Require(c.System, c.Function.Needs()); err != nil {
 		return err
 	}
 	if c.Tries == 0 {
@@ -172,7 +171,11 @@ func (c *Config) fill() error {
 	if c.Kernel == "" {
 		c.Kernel = filepath.Join(c.Image, "vmlinuz")
 	}
-	return CheckImage(c.Image)
+	if err := CheckImage(c.Image); err != nil {
+		return err
+	}
+	c.hw, err = c.Function.hardwareOf(c.System.Device(c.Node), c.Log)
+	return err
 }
 
 // initrd concatenates the disk of the image and that of this run, in memory.

@@ -32,7 +32,7 @@ func (e *HangError) Error() string {
 	if !e.HardwareIdle {
 		hw = "the hardware holds packets it cannot deliver"
 	}
-	return fmt.Sprintf("hang at %v: %d of %d ranks wait for ever and %s", e.At, n, len(e.Procs), hw)
+	return fmt.Sprintf("hang at %v: %d of %d ranks are blocked and %s", e.At, n, len(e.Procs), hw)
 }
 
 // A LimitError reports that the run reached its limit of simulated time.

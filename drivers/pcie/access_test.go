@@ -19,7 +19,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Neighbours are one segment, and what root alone is told is an error that says so.
+// Neighbours are one segment, and what only root is told is an error that says so.
 func TestPhysical(t *testing.T) {
 	mem, err := unix.Mmap(-1, 0, 6*largePage, unix.PROT_READ, unix.MAP_PRIVATE|unix.MAP_ANONYMOUS|unix.MAP_NORESERVE)
 	require.NoError(t, err)
@@ -45,7 +45,7 @@ func TestPhysical(t *testing.T) {
 	put(2, pagePresent)
 	_, err = physical(pagemap, mem)
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
-	require.ErrorContains(t, err, "root alone")
+	require.ErrorContains(t, err, "only root")
 	put(2, 0x10000)
 	_, err = physical(pagemap, mem)
 	require.ErrorIs(t, err, drivers.ErrEnvironment, "it is not there")
@@ -66,7 +66,7 @@ func TestAccess(t *testing.T) {
 	require.ErrorIs(t, err, drivers.ErrEnvironment)
 	require.ErrorContains(t, err, "dev/vfio/vfio")
 	_, err = registry.Open(context.Background(), "pcie:"+address+"?dma=hugepage&root="+s.root, drivers.Options{})
-	require.ErrorContains(t, err, "the driver vfio-pci has "+address, "whose memory is not by physical address")
+	require.ErrorContains(t, err, "the driver vfio-pci is bound to "+address, "whose memory is not by physical address")
 }
 
 // COMMAND is changed where it must be, and nowhere else.

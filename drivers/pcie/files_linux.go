@@ -36,7 +36,7 @@ func (f *files) name() string { return filepath.Base(f.dir) }
 
 func (f *files) begin() error {
 	if driver, err := os.Readlink(filepath.Join(f.dir, "driver")); err == nil && filepath.Base(driver) != noDriver {
-		return fmt.Errorf("%w: the driver %s has %s: expected nobody; nicloop device unbind %s", drivers.ErrEnvironment,
+		return fmt.Errorf("%w: the driver %s is bound to %s, expected no driver; nicloop device unbind %s", drivers.ErrEnvironment,
 			filepath.Base(driver), f.name(), f.name())
 	}
 	on, err := os.ReadFile(filepath.Join(f.dir, "enable"))

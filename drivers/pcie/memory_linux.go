@@ -58,7 +58,7 @@ func physical(pagemap string, mem []byte) (list []drivers.Segment, err error) {
 		}
 		e := binary.NativeEndian.Uint64(b[:])
 		if e&pagePresent == 0 || e&pageNumber == 0 {
-			return nil, fmt.Errorf("%w: where memory lies is told to root alone (CAP_SYS_ADMIN)", drivers.ErrEnvironment)
+			return nil, fmt.Errorf("%w: only root can read physical addresses of memory (CAP_SYS_ADMIN)", drivers.ErrEnvironment)
 		}
 		addr := e & pageNumber * smallPage
 		if n := len(list); n > 0 && list[n-1].Addr+list[n-1].Bytes == addr {

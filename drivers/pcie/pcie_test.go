@@ -111,7 +111,7 @@ func TestProbe(t *testing.T) {
 		{"dead", func(s *slot) { s.register(regs.Magic, ^uint64(0)) }, drivers.ErrPeerDied, "all bits of MAGIC read as one"},
 		{"foreign", func(s *slot) { s.register(regs.Magic, 7) }, drivers.ErrProtocol, "expected a nicloop NIC"},
 		{"other release", func(s *slot) { s.register(regs.DescHash, 7) }, drivers.ErrProtocol, "in DESC_HASH, found 0x0000000000000007"},
-		{"held", func(s *slot) { require.NoError(s.t, os.Symlink("../drivers/e1000e", filepath.Join(s.dir, "driver"))) }, drivers.ErrEnvironment, "the driver e1000e has " + address},
+		{"held", func(s *slot) { require.NoError(s.t, os.Symlink("../drivers/e1000e", filepath.Join(s.dir, "driver"))) }, drivers.ErrEnvironment, "the driver e1000e is bound to " + address},
 		{"small", func(s *slot) { s.file("resource0", make([]byte, 4096)) }, drivers.ErrConfig, "resource0 has 4096 bytes: expected 524288"},
 		{"no windows", func(s *slot) { require.NoError(s.t, os.Remove(filepath.Join(s.dir, "resource2"))) }, drivers.ErrEnvironment, "resource2"},
 		{"nothing", func(s *slot) { require.NoError(s.t, os.RemoveAll(s.dir)) }, drivers.ErrEnvironment, "nicloop device scan"},

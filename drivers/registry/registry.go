@@ -150,9 +150,6 @@ func Check(uri string) error {
 
 // Validate checks a URI as Check does, and the values of its keys.
 func Validate(uri string) error {
-	if err := Check(uri); err != nil {
-		return err
-	}
 	b, path, keys, err := resolve(innermostURI(uri))
 	if err != nil || b.Validate == nil {
 		return err

@@ -38,7 +38,7 @@ func (m *Map) UnmarshalJSON(text []byte) error {
 			return fmt.Errorf("more than %d registers", copiesLimit)
 		}
 	}
-	if !slices.IsSortedFunc(j.Registers, func(a, b Register) int { return int(int64(a.Offset) - int64(b.Offset)) }) {
+	if !slices.IsSortedFunc(j.Registers, byOffset) {
 		return fmt.Errorf("registers of %s are not in order of address", j.Name)
 	}
 	read := Map{j.Name, j.Hash, j.Registers}

@@ -52,7 +52,7 @@ func Decode(text []byte) (*Map, error) {
 	}
 	sum := sha256.Sum256(text)
 	m.Hash = binary.BigEndian.Uint64(sum[:])
-	slices.SortStableFunc(m.table, func(a, b Register) int { return int(int64(a.Offset) - int64(b.Offset)) })
+	slices.SortStableFunc(m.table, byOffset)
 	return m, m.validate()
 }
 

@@ -4,6 +4,7 @@
 package regmap
 
 import (
+	"cmp"
 	"fmt"
 	"slices"
 	"strconv"
@@ -99,6 +100,8 @@ func (r *Register) Address(i int) uint32 {
 	}
 	return r.Offset + r.Stride*uint32(i)
 }
+
+func byOffset(a, b Register) int { return cmp.Compare(a.Offset, b.Offset) }
 
 // A Map is the set of registers of one design.
 type Map struct {

@@ -95,17 +95,17 @@ type check struct {
 }
 
 var checks = []check{
-	{"identity", "who the NIC says it is, and that it says so twice", identity},
+	{"identity", "identification registers, read twice", identity},
 	{"scratch", "walking ones and zeros through SCRATCH", scratch},
-	{"addresses", "a value of its own in every base register", addresses},
+	{"addresses", "a distinct value in every base register", addresses},
 	{"refusals", "an access outside the map is answered and counted", refusals},
 	{"velo", "packets of every length and kind into a mailbox with guard bytes", veloCheck},
 	{"dma", "puts and gets across pages, with guard bytes", dmaCheck},
-	{"interrupts", "every cause of an interrupt, of every process", interrupts},
-	{"links", "a PRBS over every link whose both ends are there", linksCheck},
-	{"latency", "reads of a register, packets and puts to the own node: percentiles", latency},
+	{"interrupts", "every interrupt cause of every process", interrupts},
+	{"links", "PRBS test of every link with both ends present", linksCheck},
+	{"latency", "register reads, packets and puts to the own node: percentiles", latency},
 	{"bandwidth", "lines of 56 bytes and puts of 8 KB to the own node", bandwidth},
-	{"counters", "no counter of errors has moved but for what was done", countersCheck},
+	{"counters", "no error counter moved beyond what the checks caused", countersCheck},
 }
 
 // Checks lists the checks and what each tests, in order.

@@ -157,7 +157,7 @@ func unanswered(err error) error {
 // lost converts a socket error to an error of the device.
 func lost(err error) error {
 	if wire.Gone(err) {
-		return fmt.Errorf("%w: shared: the broker is gone", drivers.ErrPeerDied)
+		return fmt.Errorf("%w: shared: the broker has exited", drivers.ErrPeerDied)
 	}
 	return fmt.Errorf("shared: %w", err)
 }

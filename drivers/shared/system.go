@@ -107,7 +107,7 @@ func (s *System) listen() {
 			select {
 			case s.answers <- f:
 			default:
-				s.fail(fmt.Errorf("%w: shared: an answer that nobody has asked for", drivers.ErrProtocol))
+				s.fail(fmt.Errorf("%w: shared: an answer without a request", drivers.ErrProtocol))
 				return
 			}
 		case wire.Hit:
@@ -145,7 +145,7 @@ func (s *System) request(f *wire.Frame) (uint64, error) {
 	defer s.ask.Unlock()
 	select {
 	case <-s.answers:
-		s.fail(fmt.Errorf("%w: shared: an answer that nobody has asked for", drivers.ErrProtocol))
+		s.fail(fmt.Errorf("%w: shared: an answer without a request", drivers.ErrProtocol))
 	default:
 	}
 	if err := s.broken(); err != nil {

@@ -39,7 +39,7 @@ func validate(path string, keys map[string]string) error {
 	if path == "" {
 		return fmt.Errorf("%w: uart: expected a serial port, as in uart:/dev/ttyUSB0", drivers.ErrConfig)
 	}
-	_, e1 := number(keys, "baud", defaultBaud, 50, 4_000_000)
+	_, e1 := baudRate(keys)
 	_, e2 := number(keys, "memory", defaultMemory, 0, maxMemory)
 	if err := errors.Join(e1, e2); err != nil {
 		return err
@@ -67,7 +67,7 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 	if path == "" || opt.Nodes > len(ports) {
 		return nil, fmt.Errorf("%w: expected a serial port for each of %d nodes, as in uart:/dev/ttyUSB0,/dev/ttyUSB1; found %q", drivers.ErrConfig, max(1, opt.Nodes), path)
 	}
-	baud, err := number(keys, "baud", defaultBaud, 50, 4_000_000)
+	baud, err := baudRate(keys)
 	if err != nil {
 		return nil, err
 	}
@@ -87,6 +87,10 @@ func open(ctx context.Context, path string, keys map[string]string, opt drivers.
 		list = append(list, namedPort{name, p})
 	}
 	return attach(ctx, "uart:"+path, list, baud, memory, opt.Log)
+}
+
+func baudRate(keys map[string]string) (int, error) {
+	return number(keys, "baud", defaultBaud, 50, 4_000_000)
 }
 
 // number reads a key.

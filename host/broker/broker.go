@@ -210,7 +210,7 @@ func (b *Broker) serve(g *admission.PendingConn) {
 	}
 	err := c.greet()
 	if err == nil {
-		logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"processes": len(c.procs), "domain": c.claim.Domain}).Debug("client has come")
+		logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"processes": len(c.procs), "domain": c.claim.Domain}).Debug("client has connected")
 		err = c.listen()
 	}
 	if !wire.Gone(err) {
@@ -221,7 +221,7 @@ func (b *Broker) serve(g *admission.PendingConn) {
 	delete(b.clients, c)
 	b.mu.Unlock()
 	c.finalSend.Wait()
-	logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"processes": len(c.procs), "error": err}).Debug("client has gone")
+	logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"processes": len(c.procs), "error": err}).Debug("client has disconnected")
 }
 
 // enter registers a client with the broker. It returns false if the broker has ended already.
@@ -239,7 +239,7 @@ func (b *Broker) enter(c *client) bool {
 func (b *Broker) fault(err error) {
 	var bus *drivers.BusError
 	if !errors.As(err, &bus) || bus.Port != "pio" {
-		logs.Layer(b.cfg.Log, "broker").WithField("error", err).Warn("nobody's fault")
+		logs.Layer(b.cfg.Log, "broker").WithField("error", err).Warn("bus error without an owner")
 		return
 	}
 	b.mu.Lock()

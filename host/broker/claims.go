@@ -120,7 +120,7 @@ func (b *Broker) release(c *client) {
 		if b.ctx.Err() != nil { // the broker has ended, so nobody can claim them
 			return
 		}
-		logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"error": err}).Warn("processes of a client that is gone are still in the NIC")
+		logs.Layer(b.cfg.Log, "broker").WithFields(logrus.Fields{"error": err}).Warn("processes of a disconnected client are still enabled in the NIC")
 		select {
 		case <-b.ctx.Done():
 			return

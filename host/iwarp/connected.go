@@ -171,17 +171,11 @@ func (c *connected) complete() {
 		if !ok {
 			return
 		}
-		w := WC{
-			ID: r.ID, QP: c.qp, Receive: r.Receive, Opcode: r.Opcode, Length: r.Length, Invalidated: r.Invalidated,
-		}
+		w := WC{ID: r.ID, Receive: r.Receive, Opcode: r.Opcode, Length: r.Length, Invalidated: r.Invalidated}
 		if r.Status != rdmap.StatusSuccess {
 			w.Status = StatusFlushed
 		}
-		if r.Receive {
-			c.qp.attributes.RecvCQ.push(w)
-		} else {
-			c.qp.attributes.SendCQ.push(w)
-		}
+		c.qp.complete(w)
 	}
 }
 

@@ -47,10 +47,8 @@ type datagramSlot struct {
 }
 
 type receiveSlot struct {
-	id    uint64
-	size  int
-	count int
-	list  [MaxSGE][]byte
+	buffer ddp.Buffer
+	list   [MaxSGE][]byte // storage of the buffer's pieces
 }
 
 func newDatagram(q *QP) *datagrams {
@@ -72,7 +70,7 @@ func newDatagram(q *QP) *datagrams {
 	return d
 }
 
-// Counters returns what a queue pair of type UD or RD has dropped.
+// Counters returns the counters of a queue pair of type UD or RD.
 func (q *QP) Counters() (c DatagramCounters) {
 	if d, ok := q.transport.(*datagrams); ok {
 		c = d.counters
@@ -107,8 +105,7 @@ func (d *datagrams) postReceive(id uint64, list []SGE) error {
 	if err != nil {
 		return err
 	}
-	b := ddp.Buffer{Pieces: pieces}
-	r.id, r.size, r.count = id, b.Len(), len(pieces)
+	r.buffer = ddp.Buffer{ID: id, Pieces: pieces}
 	d.n++
 	return nil
 }
@@ -126,9 +123,8 @@ func (d *datagrams) postSend(w Work) error {
 	if err != nil {
 		return err
 	}
-	s.length = (&ddp.Buffer{Pieces: pieces}).Len()
-	immediate := w.Opcode == rdmap.Immediate || w.Opcode == rdmap.ImmediateSE
-	if s.length > d.maxMessage() || immediate && s.length != 8 {
+	s.length = ddp.Length(pieces)
+	if s.length > d.maxMessage() || w.Opcode.IsImmediate() && s.length != rdmap.ImmediateBytes {
 		return ErrWork
 	}
 	d.msn++
@@ -181,8 +177,11 @@ func (d *datagrams) send() bool {
 	if !ok {
 		return false
 	}
-	// A datagram that the socket does not take now is repeated by the reliable transport.
-	_, _ = d.transmit(to, header, parts)
+	accepted, err := d.transmit(to, header, parts)
+	if !accepted && err == nil {
+		d.reliable.Undo() // the same datagram is due again when the port has space
+		return false
+	}
 	return true
 }
 
@@ -225,7 +224,7 @@ func (d *datagrams) transmit(to netip.AddrPort, header []byte, parts [][]byte) (
 
 func (d *datagrams) finish(at int, status Status) {
 	w := &d.slots[at].work
-	d.qp.attributes.SendCQ.push(WC{ID: w.ID, QP: d.qp, Status: status, Opcode: w.Opcode, Length: d.slots[at].length})
+	d.qp.complete(WC{ID: w.ID, Status: status, Opcode: w.Opcode, Length: d.slots[at].length})
 	d.free = append(d.free, at)
 }
 
@@ -269,22 +268,21 @@ func (d *datagrams) receiveSegment(from netip.AddrPort, b []byte) bool {
 		return false
 	}
 	r := &d.receives[d.head]
-	w := WC{ID: r.id, QP: d.qp, Receive: true, Opcode: m.Opcode, Length: len(m.Payload), Source: from}
+	w := WC{ID: r.buffer.ID, Receive: true, Opcode: m.Opcode, Length: len(m.Payload), Source: from}
 	var failure error
-	if len(m.Payload) > r.size {
+	if len(m.Payload) > r.buffer.Len() {
 		w.Status, w.Length, failure = StatusLengthError, 0, term.UntaggedMessageLarge
 	} else if m.Opcode.Invalidates() {
 		w.Invalidated = m.Invalidate
-		if d.qp.pd.device.memory.Invalidate(m.Invalidate, d.qp.pd.id, true) != ddp.Allowed {
-			w.Status, w.Length, w.Invalidated, failure = StatusFlushed, 0, 0, term.InvalidateFailed
+		if v := d.qp.pd.device.memory.Invalidate(m.Invalidate, d.qp.pd.id, true); v != ddp.Allowed {
+			w.Status, w.Length, w.Invalidated, failure = StatusFlushed, 0, 0, rdmap.InvalidateCode(v)
 		}
 	}
 	if failure == nil {
-		buffer := ddp.Buffer{Pieces: r.list[:r.count]}
-		buffer.Scatter(0, m.Payload)
+		r.buffer.Scatter(0, m.Payload)
 	}
 	d.head, d.n = (d.head+1)%len(d.receives), d.n-1
-	d.qp.attributes.RecvCQ.push(w)
+	d.qp.complete(w)
 	if failure != nil {
 		d.fail(from, m.MSN, failure.(term.Code))
 	}
@@ -325,7 +323,7 @@ func (d *datagrams) flush() {
 	}
 	d.waiting = d.waiting[:0]
 	for ; d.n > 0; d.n-- {
-		d.qp.attributes.RecvCQ.push(WC{ID: d.receives[d.head].id, QP: d.qp, Receive: true, Status: StatusFlushed})
+		d.qp.complete(WC{ID: d.receives[d.head].buffer.ID, Receive: true, Status: StatusFlushed})
 		d.head = (d.head + 1) % len(d.receives)
 	}
 }

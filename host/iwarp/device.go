@@ -74,7 +74,7 @@ func (p *PD) RegisterMR(data []byte, base uint64, rights ddp.Rights) (*MR, error
 	return &MR{p, stag, base, rights, data}, nil
 }
 
-// STag returns the name of the region for the peers of its domain.
+// STag returns the STag with which peers of the domain address the region.
 func (m *MR) STag() uint32 { return m.stag }
 
 // Deregister revokes the STag. An STag that a peer has invalidated is revoked already.

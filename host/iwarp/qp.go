@@ -52,7 +52,7 @@ type QPAttributes struct {
 	Reliable        ReliableAttributes
 }
 
-// ReliableAttributes are those of the transport of RD.
+// ReliableAttributes configure the transport of RD; see datagram.ReliableConfig.
 type ReliableAttributes struct {
 	Epoch         uint32 // must increase when an address is used again
 	Peers, Stored int
@@ -62,7 +62,7 @@ type ReliableAttributes struct {
 	AckEvery      int
 }
 
-// Attachment is what RTS needs: a port, and for RC the result of the start-up phase.
+// Attachment holds the port that RTS needs and, for RC, the result of the start-up phase.
 type Attachment struct {
 	Stream     StreamPort
 	Parameters mpa.Parameters
@@ -177,6 +177,16 @@ func (q *QP) fail() {
 	}
 	q.state = Error
 	q.transport.flush()
+}
+
+// complete adds a completion to its queue.
+func (q *QP) complete(w WC) {
+	w.QP = q
+	if w.Receive {
+		q.attributes.RecvCQ.push(w)
+	} else {
+		q.attributes.SendCQ.push(w)
+	}
 }
 
 func (q *QP) progress() bool { return (q.state == RTS || q.state == Error) && q.transport.progress() }

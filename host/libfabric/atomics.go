@@ -113,16 +113,11 @@ func (x *session) atomicAnswered(o *atomicCall) error {
 func (x *session) reportAtomic(o *atomicCall, code int32, got []byte) {
 	x.state.vain = 0
 	c := completion{
-		context: o.context, err: code, length: o.length, address: o.result, source: -1, flags: wasAtomic | o.origin(),
+		context: o.context, err: code, length: o.length, address: o.result, source: -1,
+		flags: o.completionFlags() | o.kind(),
 	}
-	if o.result != 0 {
-		c.flags |= wasRead
-	} else {
-		c.flags |= wasWrite
+	if o.result == 0 {
 		got = nil
-	}
-	if o.flags&flagCompletion == 0 {
-		c.flags |= silent
 	}
 	x.s.world.trace(x, host.TaggedStatus{Source: int(o.peer), Tag: o.tag, Data: o.ignore, Bytes: int(o.length)}, got)
 	x.reports = append(x.reports, report{completion: c, bytes: got})
@@ -175,10 +170,10 @@ func (x *session) perform(r *request, operands []byte) (code int32, old []byte, 
 	case n > mr.length || r.ignore > uint64(mr.length-n) || len(operands) < n || r.compares != 0 && len(operands) < 2*n:
 		return errInvalid, nil, nil
 	}
-	pid, at := int(x.link.pid.Load()), mr.address+r.ignore
+	at := mr.address + r.ignore
 	old = make([]byte, n)
-	if err := readProgram(pid, at, old); err != nil {
-		return 0, nil, fmt.Errorf("rank %d: %w", x.link.rank, err)
+	if err := x.readMemory(at, old); err != nil {
+		return 0, nil, err
 	}
 	var compare []byte
 	if r.compares != 0 {
@@ -188,8 +183,8 @@ func (x *session) perform(r *request, operands []byte) (code int32, old []byte, 
 	if !ok {
 		return errInvalid, nil, nil
 	}
-	if err := writeProgram(pid, at, changed); err != nil {
-		return 0, nil, fmt.Errorf("rank %d: %w", x.link.rank, err)
+	if err := x.writeMemory(at, changed); err != nil {
+		return 0, nil, err
 	}
 	return 0, old, nil
 }

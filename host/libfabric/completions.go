@@ -2,7 +2,6 @@ package libfabric
 
 import (
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/nicloop/nicloop/host"
@@ -39,10 +38,7 @@ func (x *session) operationDone(t *host.TaggedOp) error {
 
 func (x *session) sendDone(op *operation) error {
 	x.sending--
-	c := completion{context: op.context, flags: wasSend | op.origin(), length: op.length, tag: op.tag}
-	if op.flags&flagCompletion == 0 {
-		c.flags |= silent
-	}
+	c := completion{context: op.context, flags: wasSend | op.completionFlags(), length: op.length, tag: op.tag}
 	if _, err := op.Status(); err != nil {
 		c.err = errCancelled
 	}
@@ -55,10 +51,7 @@ func (x *session) receiveDone(op *operation) error {
 		delete(x.ops, op.context)
 	}
 	c := completion{
-		context: op.context, flags: wasRecv | op.origin(), address: op.address, tag: op.tag, source: -1,
-	}
-	if op.flags&flagCompletion == 0 {
-		c.flags |= silent
+		context: op.context, flags: wasRecv | op.completionFlags(), address: op.address, tag: op.tag, source: -1,
 	}
 	st, err := op.Status()
 	if errors.Is(err, host.ErrCancelled) {
@@ -75,12 +68,12 @@ func (x *session) receiveDone(op *operation) error {
 		c.err, c.overflow = errTruncated, uint64(st.Bytes-n)
 	}
 	x.s.world.trace(x, st, op.Buf[:n])
-	x.s.world.critical.receive(st.Source, x.link.rank, op.Space == host.TaggedSpace, st.Tag, x.r.Now())
+	x.noteReceived(op, st)
 	rep := report{completion: c}
 	if n <= inlined {
 		rep.bytes = slices.Clone(op.Buf[:n])
-	} else if err := writeProgram(int(x.link.pid.Load()), op.address, op.Buf[:n]); err != nil {
-		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	} else if err := x.writeMemory(op.address, op.Buf[:n]); err != nil {
+		return err
 	}
 	if err := x.release(op); err != nil {
 		return err
@@ -90,6 +83,11 @@ func (x *session) receiveDone(op *operation) error {
 		return nil
 	}
 	return x.continueMulti(op, rep, n)
+}
+
+// noteReceived tells the critical path of a message that the program has received.
+func (x *session) noteReceived(op *operation, st host.TaggedStatus) {
+	x.s.world.critical.receive(st.Source, x.link.rank, op.Space == host.TaggedSpace, st.Tag, x.r.Now())
 }
 
 // continueMulti posts the rest of a multi-receive buffer, if enough of it is left.

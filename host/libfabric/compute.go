@@ -90,7 +90,8 @@ const computeHeader = "nicloop-compute 1"
 // and a line per entry with the operation, the time before it, and the time before each look.
 // Repeated zeros of looks are written as zN.
 func (l *ComputeLog) WriteTo(out io.Writer) (int64, error) {
-	w := &countingWriter{w: bufio.NewWriter(out)}
+	counted := &countingWriter{w: out}
+	w := bufio.NewWriter(counted)
 	fmt.Fprintf(w, "%s %d\n", computeHeader, len(l.ranks))
 	for rank, list := range l.ranks {
 		fmt.Fprintf(w, "rank %d %d\n", rank, len(list))
@@ -98,10 +99,8 @@ func (l *ComputeLog) WriteTo(out io.Writer) (int64, error) {
 			fmt.Fprintf(w, "%d %d%s\n", uint32(e.op), e.before, looksText(e.looks))
 		}
 	}
-	if w.err == nil {
-		w.err = w.w.Flush()
-	}
-	return w.n, w.err
+	err := w.Flush() // also returns errors of earlier writes
+	return counted.n, err
 }
 
 func looksText(looks []uint64) string {
@@ -123,17 +122,13 @@ func looksText(looks []uint64) string {
 }
 
 type countingWriter struct {
-	w   *bufio.Writer
-	n   int64
-	err error
+	w io.Writer
+	n int64
 }
 
 func (c *countingWriter) Write(b []byte) (int, error) {
 	n, err := c.w.Write(b)
 	c.n += int64(n)
-	if c.err == nil {
-		c.err = err
-	}
 	return n, err
 }
 
@@ -148,9 +143,9 @@ func ReadComputeLog(in io.Reader) (*ComputeLog, error) {
 	s := bufio.NewScanner(in)
 	s.Buffer(nil, 1<<30)
 	line := 0
-	next := func() (string, bool) {
+	next := func() bool {
 		line++
-		return s.Text(), s.Scan()
+		return s.Scan()
 	}
 	bad := func(expected string) error {
 		if err := s.Err(); err != nil {
@@ -159,7 +154,7 @@ func ReadComputeLog(in io.Reader) (*ComputeLog, error) {
 		return fmt.Errorf("%w: line %d: %.40q: expected %s", drivers.ErrConfig, line, s.Text(), expected)
 	}
 	var ranks int
-	if _, ok := next(); !ok {
+	if !next() {
 		return nil, bad(computeHeader)
 	}
 	if _, err := fmt.Sscanf(s.Text(), computeHeader+" %d", &ranks); err != nil || ranks < 1 || ranks > mostRanks {
@@ -168,14 +163,14 @@ func ReadComputeLog(in io.Reader) (*ComputeLog, error) {
 	l := &ComputeLog{ranks: make([][]computeEntry, ranks)}
 	for rank := range ranks {
 		var is, entries int
-		if _, ok := next(); !ok {
+		if !next() {
 			return nil, bad("a rank")
 		}
 		if _, err := fmt.Sscanf(s.Text(), "rank %d %d", &is, &entries); err != nil || is != rank || entries < 1 {
 			return nil, bad(fmt.Sprintf("rank %d and its number of entries", rank))
 		}
 		for range entries {
-			if _, ok := next(); !ok {
+			if !next() {
 				return nil, bad("an entry")
 			}
 			e, ok := parseEntry(s.Text())

@@ -107,19 +107,27 @@ func (x *session) expose(mr *memoryRegion) (err error) {
 	if mr.shadow, err = x.r.Alloc(mr.length); err != nil {
 		return err
 	}
-	for until := x.r.Now() + exposePatience; ; {
+	err = x.whileFull(x.r.Now()+exposePatience, func() (err error) {
 		mr.exposed, err = x.r.Expose(mr.shadow)
+		return err
+	})
+	if err != nil {
+		return errors.Join(err, x.r.Free(mr.shadow))
+	}
+	return nil
+}
+
+// whileFull repeats f while the translation tables have no room for it, until a time.
+func (x *session) whileFull(until drivers.Time, f func() error) error {
+	for {
+		err := f()
 		if !errors.Is(err, path.ErrAgain) || x.r.Now() > until {
-			break
+			return err
 		}
 		if err := x.r.ProgressUntil(x.r.Now()+drivers.Microsecond, func() bool { return false }); err != nil {
 			return err
 		}
 	}
-	if err != nil {
-		return errors.Join(err, x.r.Free(mr.shadow))
-	}
-	return nil
 }
 
 func (x *session) unregister(key uint64) error {
@@ -165,18 +173,6 @@ func (x *session) access(r *request) error {
 	return nil
 }
 
-// fetch reads the bytes of a request from its slot, or from the program.
-func (x *session) fetch(r *request, into []byte) error {
-	if r.flags&flagInline != 0 {
-		copy(into, x.region.sent[x.region.requestTail%slots][:])
-		return nil
-	}
-	if err := readProgram(int(x.link.pid.Load()), r.address, into); err != nil {
-		return fmt.Errorf("rank %d: %w", x.link.rank, err)
-	}
-	return nil
-}
-
 // find finds the region that an operation accesses, or returns an error number.
 func (x *session) find(o *oneSided) int32 {
 	if st := x.s.world.ranks[o.peer]; st != nil {
@@ -204,6 +200,9 @@ func (x *session) find(o *oneSided) int32 {
 // start hands an operation to the hardware. Not started: there is no memory for it now.
 func (x *session) start(o *oneSided) (started bool, err error) {
 	switch {
+	case o.mr.closed: // while the operation was deferred: the shadow may be memory of others by now
+		x.report(o, errKeyRejected, nil)
+		return true, nil
 	case o.length == 0 && o.flags&flagHasData == 0:
 		x.report(o, 0, nil)
 		return true, nil
@@ -251,17 +250,9 @@ func (x *session) startPieces(o *oneSided) error {
 	}
 	o.left = len(o.pieces)
 	for i := range o.pieces {
-		for {
-			err := x.r.StartOneSided(&o.pieces[i])
-			if err == nil {
-				break
-			}
-			if !errors.Is(err, path.ErrAgain) {
-				return err
-			}
-			if err := x.r.ProgressUntil(x.r.Now()+drivers.Microsecond, func() bool { return false }); err != nil {
-				return err
-			}
+		start := func() error { return x.r.StartOneSided(&o.pieces[i]) }
+		if err := x.whileFull(drivers.Never, start); err != nil {
+			return err
 		}
 	}
 	return nil
@@ -269,16 +260,16 @@ func (x *session) startPieces(o *oneSided) error {
 
 // accessOwn accesses memory of the program itself, without the NIC.
 func (x *session) accessOwn(o *oneSided) (err error) {
-	pid, at := int(x.link.pid.Load()), o.mr.address+o.ignore
+	at := o.mr.address + o.ignore
 	var got []byte
 	if o.op == opWrite {
-		err = writeProgram(pid, at, o.bytes)
+		err = x.writeMemory(at, o.bytes)
 	} else {
 		got = make([]byte, o.length)
-		err = readProgram(pid, at, got)
+		err = x.readMemory(at, got)
 	}
 	if err != nil {
-		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+		return err
 	}
 	if o.op == opWrite && o.flags&flagHasData != 0 {
 		x.reports = append(x.reports, remoteWriteReport(x.link.rank, o))
@@ -318,8 +309,8 @@ func (x *session) finish(o *oneSided) (err error) {
 // deliver reports an operation, with the bytes that it got.
 func (x *session) deliver(o *oneSided, got []byte) error {
 	if len(got) > inlined {
-		if err := writeProgram(int(x.link.pid.Load()), o.address, got); err != nil {
-			return fmt.Errorf("rank %d: %w", x.link.rank, err)
+		if err := x.writeMemory(o.address, got); err != nil {
+			return err
 		}
 		got = nil
 	}
@@ -328,18 +319,24 @@ func (x *session) deliver(o *oneSided, got []byte) error {
 }
 
 func (x *session) report(o *oneSided, code int32, got []byte) {
-	c := completion{context: o.context, err: code, length: o.length, address: o.address, source: -1}
-	switch o.op {
-	case opWrite:
-		c.flags = wasWrite
-	case opRead:
-		c.flags = wasRead
-	}
-	c.flags |= o.endpoint << endpointShift
-	if o.flags&flagCompletion == 0 {
-		c.flags |= silent
+	c := completion{
+		context: o.context, err: code, flags: o.completionFlags() | o.kind(), length: o.length, address: o.address, source: -1,
 	}
 	x.reports = append(x.reports, report{completion: c, bytes: got})
+}
+
+// kind is the kind of a completion. An atomic that returns no old value is a write.
+func (o *oneSided) kind() uint32 {
+	switch {
+	case o.op == opWrite:
+		return wasWrite
+	case o.op == opRead:
+		return wasRead
+	case o.result != 0:
+		return wasAtomic | wasRead
+	default:
+		return wasAtomic | wasWrite
+	}
 }
 
 // ---- the program whose memory is accessed ----
@@ -349,8 +346,8 @@ func (x *session) report(o *oneSided, code int32, got []byte) {
 func (x *session) refresh(mr *memoryRegion, at, n int) error {
 	at = min(at, mr.length-n)
 	now := make([]byte, n)
-	if err := readProgram(int(x.link.pid.Load()), mr.address+uint64(at), now); err != nil {
-		return fmt.Errorf("rank %d: %w", x.link.rank, err)
+	if err := x.readMemory(mr.address+uint64(at), now); err != nil {
+		return err
 	}
 	for _, list := range x.oneSided.incoming {
 		for _, o := range list {
@@ -371,11 +368,7 @@ func (x *session) copyPut(o *oneSided) error {
 	}
 	o.copied = true
 	at := o.offset()
-	b := o.mr.shadow[at : at+int(o.length)]
-	if err := writeProgram(int(x.link.pid.Load()), o.mr.address+o.ignore, b); err != nil {
-		return fmt.Errorf("rank %d: %w", x.link.rank, err)
-	}
-	return nil
+	return x.writeMemory(o.mr.address+o.ignore, o.mr.shadow[at:at+int(o.length)])
 }
 
 // notified handles the notification of a put with data: it and the puts before it were written.

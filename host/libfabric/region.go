@@ -72,8 +72,16 @@ type request struct {
 	_                [28]byte
 }
 
-// origin are the flags of a completion that say where its operation came from.
+// origin returns the flags of a completion that identify the queue of its operation.
 func (r *request) origin() uint32 { return r.flags&flagTagged<<2 | r.endpoint<<endpointShift }
+
+// completionFlags returns origin, and silent if the program does not want the completion.
+func (r *request) completionFlags() uint32 {
+	if r.flags&flagCompletion == 0 {
+		return r.origin() | silent
+	}
+	return r.origin()
+}
 
 const (
 	wasSend = 1 << iota

@@ -306,36 +306,6 @@ func spaceOf(r *request) host.Space {
 	return host.UntaggedSpace
 }
 
-// ---- memory ----
-
-// buffer finds memory for a message: what the hardware reaches if it is long, as a registration
-// cache would have registered the program's own.
-func (x *session) buffer(n uint64) (buf []byte, dma bool) {
-	if n > host.EagerMax {
-		if buf, err := x.r.Alloc(int(n)); err == nil {
-			return buf, true
-		}
-		return make([]byte, n), false
-	}
-	if k := len(x.spare); k > 0 {
-		buf = x.spare[k-1]
-		x.spare = x.spare[:k-1]
-	} else {
-		buf = make([]byte, host.EagerMax)
-	}
-	return buf[:n], false
-}
-
-func (x *session) release(op *operation) error {
-	switch {
-	case op.dma:
-		return x.r.Free(op.Buf)
-	case cap(op.Buf) == host.EagerMax && len(x.spare) < 64:
-		x.spare = append(x.spare, op.Buf[:host.EagerMax])
-	}
-	return nil
-}
-
 // ---- operations ----
 
 func (x *session) send(r *request) error {
@@ -422,7 +392,7 @@ func (x *session) peek(r *request) error {
 		if r.flags&flagDiscard == 0 {
 			x.claimed[r.context] = m
 		} else {
-			x.s.world.critical.receive(st.Source, x.link.rank, op.Space == host.TaggedSpace, st.Tag, x.r.Now())
+			x.noteReceived(op, st)
 		}
 	}
 	c.length, c.tag, c.data, c.source, c.flags = uint64(st.Bytes), st.Tag, st.Data, int32(st.Source), c.flags|withData

@@ -118,7 +118,7 @@ type RankWait struct {
 
 func (e *HangError) Error() string {
 	var b strings.Builder
-	fmt.Fprintf(&b, "hang at %v: every rank waits for a message that nobody sends", e.At)
+	fmt.Fprintf(&b, "hang at %v: every rank waits for a message that no rank sends", e.At)
 	for _, r := range e.Ranks {
 		fmt.Fprintf(&b, "\n  rank %d in %s: %s", r.Rank, r.Call, r.Waits)
 	}

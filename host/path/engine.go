@@ -336,6 +336,6 @@ func (e *Engine) OwnMemory(peer int, ev *rma.Event) error {
 	}
 	return &peererror.Error{
 		Peer: ev.Peer.String(), Field: "target of a put", Value: fmt.Sprintf("NLA 0x%x", uint64(ev.NLA)),
-		Expected: fmt.Sprintf("memory of its own: this is kept for rank %d", peer),
+		Expected: fmt.Sprintf("memory of the caller: this is reserved for rank %d", peer),
 	}
 }

@@ -145,7 +145,7 @@ func (c *Core) Check() error {
 		under[e.index] += e.under
 		switch {
 		case e.memory == requested:
-			return fmt.Errorf("rendezvous: %v waits for an answer that nobody was asked for", e)
+			return fmt.Errorf("rendezvous: %v waits for an answer without a request", e)
 		case e.id != 0 && c.find(e.id) != e:
 			return fmt.Errorf("rendezvous: %v has a name that is not its own", e)
 		case e.under < 0 || e.posted > e.bytes || e.moved > e.posted:

@@ -42,7 +42,7 @@ type StallError struct {
 
 func (e *StallError) Error() string {
 	var s strings.Builder
-	fmt.Fprintf(&s, "no rank goes on for %v", e.For)
+	fmt.Fprintf(&s, "no rank makes progress for %v", e.For)
 	for i, w := range e.Waits {
 		fmt.Fprintf(&s, "\n  rank %d: %s", e.Ranks[i], w)
 	}

@@ -209,7 +209,7 @@ func TestStallOnTheWall(t *testing.T) {
 	var stall *StallError
 	require.ErrorAs(t, err, &stall)
 	require.Equal(t, []int{0, 1}, stall.Ranks)
-	require.Equal(t, "no rank goes on for 200ms\n  rank 0: receive from rank 1 (tag 0): no matching message\n  rank 1: receive from rank 0 (tag 7): no matching message", err.Error())
+	require.Equal(t, "no rank makes progress for 200ms\n  rank 0: receive from rank 1 (tag 0): no matching message\n  rank 1: receive from rank 0 (tag 7): no matching message", err.Error())
 }
 
 // TestFailuresOnTheWall: the first error of a rank ends the run of all ranks, and so does

@@ -16,7 +16,7 @@ func (x *explorer) refuted(r *Result, s *search) {
 	bad := s.Outcome.Violation
 	r.Violation = strings.TrimPrefix(bad.Err.Error(), ErrUnsafe.Error()+": ")
 	if errors.Is(bad.Err, modelcheck.ErrLivelock) {
-		r.Violation = "retrieving goes on for ever: control packets cause control packets"
+		r.Violation = "retrieving does not end: control packets cause control packets"
 	}
 	var failing event
 	if bad.Event != nil {

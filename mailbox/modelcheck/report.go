@@ -39,6 +39,28 @@ func (r Result) String() string {
 	return s
 }
 
+// Result returns what a search counted and decided.
+func (s *Search[W, E]) Result() Result {
+	o := &s.Outcome
+	return Result{Verdict: o.Verdict, States: s.Len(), Transitions: s.Transitions, Depth: o.Depth, Ends: o.Ends}
+}
+
+// Explained returns the result of a search with its violation and the transcript of its
+// counterexample. Violations wrap the error unsafe, whose text is omitted. The transcript begins
+// with the command that makes the world; the String of an event is its command.
+func Explained[W any, E fmt.Stringer](s *Search[W, E], unsafe error, world string, exec func(command string) string) Result {
+	r := s.Result()
+	if bad := s.Outcome.Violation; bad != nil {
+		r.Violation = strings.TrimPrefix(bad.Err.Error(), unsafe.Error()+": ")
+		commands := []string{world}
+		for _, e := range s.Counterexample() {
+			commands = append(commands, e.String())
+		}
+		r.Script = Transcript(r.Violation, commands, exec)
+	}
+	return r
+}
+
 // Transcript runs the commands of a counterexample, then the command state, and writes them with
 // their output in the format of datadriven. A violation becomes a comment at the top.
 func Transcript(violation string, commands []string, exec func(command string) string) string {

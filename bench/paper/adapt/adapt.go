@@ -78,8 +78,8 @@ func adaptConfig(e *paper.Env, r adaptRun) bench.Config {
 	return c
 }
 
-// thresholds are those of a setting. Memory is no bound: a buffer for every peer, and as many
-// again.
+// thresholds returns the configuration of a setting. Memory is not the limit: it has room for two
+// buffers of the longest message for every peer.
 func (r adaptRun) thresholds() *bench.Thresholds {
 	t := bench.DefaultThresholds()
 	longest := max(r.manual, 2*r.bytes+adaptOffset) + 64
@@ -123,8 +123,8 @@ func (s adaptSample) buffers() float64 {
 	return float64(n) / 1024
 }
 
-// adaptSweep performs runs, several at a time, and shows how far they are together. Those that the
-// journal has are not performed again.
+// adaptSweep performs runs concurrently and shows their common progress. Runs in the journal are
+// not performed again.
 func adaptSweep(ctx context.Context, e *paper.Env, runs []adaptRun) ([]adaptSample, error) {
 	var mu sync.Mutex
 	shares := make([]float64, len(runs))
@@ -178,6 +178,22 @@ func adaptSweep(ctx context.Context, e *paper.Env, runs []adaptRun) ([]adaptSamp
 	}
 	e.RunCount += len(runs)
 	return samples, err
+}
+
+// addRows adds the rows of a run to a table.
+type addRows func(t *paper.Table, r adaptRun, s adaptSample)
+
+// tabulate performs runs, and adds the rows of each to a table with these columns.
+func tabulate(ctx context.Context, e *paper.Env, columns []string, runs []adaptRun, add addRows) (*paper.Table, error) {
+	samples, err := adaptSweep(ctx, e, runs)
+	if err != nil {
+		return nil, err
+	}
+	t := &paper.Table{Columns: columns}
+	for i, s := range samples {
+		add(t, runs[i], s)
+	}
+	return t, nil
 }
 
 // saved is by how many percent a is below b.

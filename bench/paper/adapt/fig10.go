@@ -19,7 +19,7 @@ func fig10() *paper.Experiment {
 		Measure: measureAdapt10, Plot: plotAdapt10,
 		Mutations: []paper.Mutation{{
 			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"with few processes nearly all change thresholds (Figure 10)"},
-			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, add10),
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, adapt10Columns(), add10),
 		}},
 		Claims: []paper.Claim{
 			{
@@ -35,7 +35,7 @@ func fig10() *paper.Experiment {
 				Paper: "those whose desired threshold is the default", Judge: zeroChanges(smaller),
 			},
 			{
-				Text:  "who changes none has the default threshold, and nobody else (Figure 11)",
+				Text:  "exactly the processes that change no threshold have the default one (Figure 11)",
 				Paper: "the two numbers agree", Judge: zeroIsDefault,
 			},
 			{
@@ -52,15 +52,15 @@ func fig10() *paper.Experiment {
 			},
 			{
 				Text:  "all changes take a process at most 0.1 % of the run (Figure 12(b))",
-				Paper: "0.1 %", Judge: coreShare(0.1),
+				Paper: "0.1 %", Judge: shareOfRun(0.1, ", handshakes and buffers together", "core (µs)"),
 			},
 			{
 				Text:  "so they do with the messages that say that a buffer may be used again",
-				Paper: "not in the paper", Judge: noticeShare(0.1),
+				Paper: "not in the paper", Judge: shareOfRun(0.1, "", "core (µs)", "notices (µs)"),
 			},
 			{
 				Text:  "buffers that are made and freed, too, take at most 0.3 % (Figure 12(c))",
-				Paper: "0.3 %", Judge: coreShare(0.3),
+				Paper: "0.3 %", Judge: shareOfRun(0.3, ", handshakes and buffers together", "core (µs)"),
 			},
 		},
 	}
@@ -70,43 +70,32 @@ func adapt10Columns() []string {
 	return []string{"processes", "problem", "computation", "process", "changes", "greatest threshold", "longest change (µs)", "core (µs)", "notices (µs)", "run (ms)"}
 }
 
-// smaller is the part of the problem in which messages are short, quick that of the computation
-// beside a whole one.
+// smaller marks the rows of a problem whose messages are short. quick divides the computation of
+// the whole problem.
 const (
 	smaller = 8
 	quick   = 4
-	// shortProblem is the length that no message reaches.
+	// shortProblem is the base length of the smaller problem: no message is as long.
 	shortProblem = host.EagerMax + 1
 )
 
 func measureAdapt10(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	t := &paper.Table{Columns: adapt10Columns()}
-	worlds := adaptWorlds(e)
 	var runs []adaptRun
-	for _, w := range worlds {
+	for _, w := range adaptWorlds(e) {
 		runs = append(runs, adaptRun{World: w, workload: "halo", setting: adaptDynamic, bytes: haloBytes(e, w.Ranks()), steps: haloSteps(e)})
 	}
-	last := runs[len(runs)-1]
-	short := last
+	short := runs[len(runs)-1]
 	short.bytes = shortProblem
 	for _, r := range runs {
 		r.hurry = quick
 		runs = append(runs, r)
 	}
 	runs = append(runs, short)
-	samples, err := adaptSweep(ctx, e, runs)
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range samples {
-		add10(t, runs[i], s)
-	}
-	return t, nil
+	return tabulate(ctx, e, adapt10Columns(), runs, add10)
 }
 
 // add10 adds the rows of a run, one for each rank.
 func add10(t *paper.Table, run adaptRun, s adaptSample) {
-	t.Columns = adapt10Columns()
 	problem := 1
 	if run.bytes == shortProblem {
 		problem = smaller
@@ -121,7 +110,7 @@ func whole(t *paper.Table, processes int) *paper.Table {
 	return t.Where("processes", processes, "problem", 1, "computation", 1)
 }
 
-// none is the share of processes that change nothing, in percent.
+// none is the share of processes that change no threshold, in percent.
 func none(t *paper.Table) float64 {
 	return 100 * float64(len(t.Where("changes", 0).Rows)) / float64(len(t.Rows))
 }
@@ -147,9 +136,9 @@ func zeroChanges(problem int) func(*paper.Table) judge.Finding {
 }
 
 func zeroIsDefault(t *paper.Table) judge.Finding {
-	bad := 0
+	bad, greatest := 0, t.Values("greatest threshold")
 	for i, changes := range t.Values("changes") {
-		if (changes == 0) != (t.Values("greatest threshold")[i] == host.EagerMax) {
+		if (changes == 0) != (greatest[i] == host.EagerMax) {
 			bad++
 		}
 	}
@@ -194,26 +183,21 @@ func changeWaits(t *paper.Table) judge.Finding {
 		judge.Below(fast/slow, 0.7))
 }
 
-func coreShare(most float64) func(*paper.Table) judge.Finding {
+// shareOfRun limits the part of a run, in percent, that a process spends on what some columns
+// count.
+func shareOfRun(most float64, what string, columns ...string) func(*paper.Table) judge.Finding {
 	return func(t *paper.Table) judge.Finding {
-		worst := 0.0
-		for i, v := range t.Values("core (µs)") {
-			worst = max(worst, v/10/t.Values("run (ms)")[i])
+		spent, runs := make([]float64, len(t.Rows)), t.Values("run (ms)")
+		for _, column := range columns {
+			for i, v := range t.Values(column) {
+				spent[i] += v
+			}
 		}
-		return judge.Of(fmt.Sprintf("%.3f %% of the run at most, handshakes and buffers together", worst),
-			judge.AtMost(worst, most))
-	}
-}
-
-// noticeShare is that of handshakes and notices.
-func noticeShare(most float64) func(*paper.Table) judge.Finding {
-	return func(t *paper.Table) judge.Finding {
 		worst := 0.0
-		notices, runs := t.Values("notices (µs)"), t.Values("run (ms)")
-		for i, v := range t.Values("core (µs)") {
-			worst = max(worst, (v+notices[i])/10/runs[i])
+		for i, v := range spent {
+			worst = max(worst, v/10/runs[i])
 		}
-		return judge.Of(fmt.Sprintf("%.3f %% of the run at most", worst), judge.AtMost(worst, most))
+		return judge.Of(fmt.Sprintf("%.3f %% of the run at most%s", worst, what), judge.AtMost(worst, most))
 	}
 }
 

@@ -191,7 +191,7 @@ func smallInBuffers(t *paper.Table) judge.Finding {
 	small := t.Keep("bytes", func(n float64) bool { return n <= host.EagerMax }).Keep("threshold", func(n float64) bool { return n > host.EagerMax })
 	between := t.Where("bytes", between2, "threshold", adapt2Thresholds()[1]).Values("in buffers (%)")
 	v := small.Values("in buffers (%)")
-	return judge.Of(fmt.Sprintf("%.0f %% of small messages are, of those of %d bytes %.0f %%", slices.Max(v), between2, slices.Max(between)),
+	return judge.Of(fmt.Sprintf("%.0f %% of small messages, %d bytes: %.0f %%", slices.Max(v), between2, slices.Max(between)),
 		judge.Above(slices.Min(v), 0))
 }
 

@@ -17,7 +17,7 @@ func fig8() *paper.Experiment {
 		Measure: measureAdapt8, Plot: plotAdapt8,
 		Mutations: []paper.Mutation{{
 			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"overlap is much better, at every size", "and so is the time beside a computation"},
-			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "stencil", bytes: 32 << 10, steps: 3, warmup: 10, copies: 1}, add8),
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "stencil", bytes: 32 << 10, steps: 3, warmup: 10, copies: 1}, adapt8Columns(), add8),
 		}},
 		Claims: []paper.Claim{
 			{
@@ -55,7 +55,6 @@ func adaptWorlds(e *paper.Env) []paper.World {
 }
 
 func measureAdapt8(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	t := &paper.Table{Columns: adapt8Columns()}
 	bytes := 128 << 10
 	if e.Scale == paper.Small {
 		bytes = 32 << 10
@@ -68,19 +67,11 @@ func measureAdapt8(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 			}
 		}
 	}
-	samples, err := adaptSweep(ctx, e, runs)
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range samples {
-		add8(t, runs[i], s)
-	}
-	return t, nil
+	return tabulate(ctx, e, adapt8Columns(), runs, add8)
 }
 
 // add8 adds the row of a run.
 func add8(t *paper.Table, r adaptRun, s adaptSample) {
-	t.Columns = adapt8Columns()
 	t.Add(r.Ranks(), r.setting, r.copies, micro(s.Alone), 100*s.Overlap, micro(s.Overall))
 }
 
@@ -104,11 +95,7 @@ func hit(t *paper.Table, copies int) (least, most float64) {
 	of := func(setting string) []float64 {
 		return t.Where("setting", setting, "copies cost", copies).Values("alone (µs)")
 	}
-	by, dynamic := of(adaptDefault), of(adaptDynamic)
-	var v []float64
-	for i := range by {
-		v = append(v, dynamic[i]/by[i])
-	}
+	v := quotients(of(adaptDynamic), of(adaptDefault))
 	return slices.Min(v), slices.Max(v)
 }
 

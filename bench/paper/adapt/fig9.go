@@ -22,7 +22,7 @@ func fig9() *paper.Experiment {
 		Measure: measureAdapt9, Plot: plotAdapt9,
 		Mutations: []paper.Mutation{{
 			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"dynamic is faster than the default, everywhere"},
-			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, add9),
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, adapt9Columns(), add9),
 		}},
 		Claims: []paper.Claim{
 			{
@@ -84,7 +84,6 @@ func manualChoices() []int {
 }
 
 func measureAdapt9(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	t := &paper.Table{Columns: adapt9Columns()}
 	var runs []adaptRun
 	for _, w := range adaptWorlds(e) {
 		r := adaptRun{World: w, workload: "halo", bytes: haloBytes(e, w.Ranks()), steps: haloSteps(e)}
@@ -99,19 +98,11 @@ func measureAdapt9(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 			}
 		}
 	}
-	samples, err := adaptSweep(ctx, e, runs)
-	if err != nil {
-		return nil, err
-	}
-	for i, s := range samples {
-		add9(t, runs[i], s)
-	}
-	return t, nil
+	return tabulate(ctx, e, adapt9Columns(), runs, add9)
 }
 
 // add9 adds the row of a run.
 func add9(t *paper.Table, r adaptRun, s adaptSample) {
-	t.Columns = adapt9Columns()
 	t.Add(r.Ranks(), r.setting, r.manual, r.bytes, s.Elapsed, s.buffers())
 }
 
@@ -120,8 +111,8 @@ func firstAsFast(times []float64) int {
 	return slices.IndexFunc(times, func(v float64) bool { return v <= slices.Min(times)*(1+judge.Margin) })
 }
 
-// bestManual is the row of the best manual setting for a number of processes: of those that are as
-// fast as the fastest the shortest, which needs the least memory.
+// bestManual is the row of the best manual setting for a number of processes. Several settings can
+// be as fast as the fastest; the lowest threshold among them needs the least memory.
 func bestManual(t *paper.Table, processes int, setting string) *paper.Table {
 	sub := t.Where("processes", processes, "setting", setting)
 	at := firstAsFast(sub.Values("time (ms)"))

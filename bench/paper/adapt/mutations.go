@@ -20,20 +20,12 @@ func notAdaptive() func(any) {
 }
 
 // decidedBy measures one exchange by default and by dynamic thresholds.
-func decidedBy(r adaptRun, add func(t *paper.Table, r adaptRun, s adaptSample)) func(context.Context, *paper.Env) (*paper.Table, error) {
+func decidedBy(r adaptRun, columns []string, add addRows) func(context.Context, *paper.Env) (*paper.Table, error) {
 	return func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		var runs []adaptRun
 		for _, r.setting = range []string{adaptDefault, adaptDynamic} {
 			runs = append(runs, r)
 		}
-		samples, err := adaptSweep(ctx, e, runs)
-		if err != nil {
-			return nil, err
-		}
-		t := &paper.Table{}
-		for i, s := range samples {
-			add(t, runs[i], s)
-		}
-		return t, nil
+		return tabulate(ctx, e, columns, runs, add)
 	}
 }

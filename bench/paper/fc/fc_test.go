@@ -137,8 +137,8 @@ var cases = map[string]papertest.Case{
 	}},
 }
 
-// A simulated experiment gives the same report however many runs go on at a time,
-// and says that it was scaled down.
+// The report of a simulated experiment does not depend on the number of concurrent runs, and it
+// states that the experiment was scaled down.
 func TestSimulatedExperiment(t *testing.T) {
 	if testing.Short() {
 		t.Skip("simulates an experiment twice")

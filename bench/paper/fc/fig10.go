@@ -53,17 +53,7 @@ func fig10() *paper.Experiment {
 				Paper: "lower", Judge: dynamicLower,
 			},
 		},
-		Reasons: []paper.Hypothesis{
-			{Claim: halfActive, Changed: bookkeepingIsFree, Measure: partWith(free, 2)},
-			{Claim: halfActive, Changed: haveSettled, Measure: partWith(settled, 2)},
-			{Claim: halfActive, Changed: "both", Measure: partWith(freeAndSettled, 2)},
-			{Claim: quarterActive, Changed: bookkeepingIsFree, Measure: partWith(free, 4)},
-			{Claim: quarterActive, Changed: haveSettled, Measure: partWith(settled, 4)},
-			{Claim: quarterActive, Changed: "both", Measure: partWith(freeAndSettled, 4)},
-			{Claim: eighthActive, Changed: bookkeepingIsFree, Measure: partWith(free, 8)},
-			{Claim: eighthActive, Changed: haveSettled, Measure: partWith(settled, 8)},
-			{Claim: eighthActive, Changed: "both", Measure: partWith(freeAndSettled, 8)},
-		},
+		Reasons: slices.Concat(partReasons(halfActive, 2), partReasons(quarterActive, 4), partReasons(eighthActive, 8)),
 	}
 }
 
@@ -81,6 +71,15 @@ func measureFig10(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		}
 	}
 	return table10(e, ctx, runs)
+}
+
+// partReasons are about a claim on a part of the processes: each change, then both.
+func partReasons(claim string, part int) []paper.Hypothesis {
+	return []paper.Hypothesis{
+		{Claim: claim, Changed: bookkeepingIsFree, Measure: partWith(free, part)},
+		{Claim: claim, Changed: haveSettled, Measure: partWith(settled, part)},
+		{Claim: claim, Changed: "both", Measure: partWith(freeAndSettled, part)},
+	}
 }
 
 // partWith measures dynamic flow control among a part with a change of its runs.
@@ -161,8 +160,7 @@ func nearZero(part, slots int) func(*paper.Table) judge.Finding {
 func dynamicLower(t *paper.Table) judge.Finding {
 	ours, checks := "", []judge.Check(nil)
 	for _, part := range []int{2, 4, 8} {
-		rows := t.Where("one of", part).Keep("slots", paper.Below(55))
-		a, b := paper.Mean(rows.Where("flow control", "static").Values("overhead (%)")), paper.Mean(rows.Where("flow control", "dynamic").Values("overhead (%)"))
+		a, b := meansByFlow(t.Where("one of", part).Keep("slots", paper.Below(55)), "overhead (%)")
 		ours += fmt.Sprintf("1/%d: %.1f %% and %.1f %%; ", part, a, b)
 		checks = append(checks, judge.Less(b, a, judge.Points))
 	}

@@ -2,7 +2,6 @@ package fc
 
 import (
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/nicloop/nicloop/bench/figure"
@@ -88,27 +87,20 @@ func work(s paper.Sample, r paper.Run) float64 {
 	return each
 }
 
-// staticAndDynamic are the means of a column of a pattern.
-func staticAndDynamic(t *paper.Table, pattern, column string) (static, dynamic float64, ours string) {
-	rows := t.Where("pattern", pattern)
-	static, dynamic = paper.Mean(rows.Where("flow control", "static").Values(column)), paper.Mean(rows.Where("flow control", "dynamic").Values(column))
-	return static, dynamic, fmt.Sprintf("mean %.1f %% static, %.1f %% dynamic", static, dynamic)
-}
-
 // marginallyMore: a run takes longer, but by less than a tenth.
 func marginallyMore(t *paper.Table) judge.Finding {
-	a, b, ours := staticAndDynamic(t.Keep("slots", paper.Below(16)), "alltoall", "total (%)")
+	a, b, ours := percentsByFlow(t.Where("pattern", "alltoall").Keep("slots", paper.Below(16)), "total (%)")
 	return judge.Of(ours, judge.NotMore(a, b, judge.Points), judge.AtMost((100+b)/(100+a), 1.1))
 }
 
 func similarFrom16(t *paper.Table) judge.Finding {
-	a, b, ours := staticAndDynamic(t.Keep("slots", paper.AtLeast(16)), "alltoall", "total (%)")
+	a, b, ours := percentsByFlow(t.Where("pattern", "alltoall").Keep("slots", paper.AtLeast(16)), "total (%)")
 	return judge.Of(ours, judge.Similar(a, b, judge.Points))
 }
 
 func pingpongPart(column string) func(*paper.Table) judge.Finding {
 	return func(t *paper.Table) judge.Finding {
-		a, b, ours := staticAndDynamic(t, "multi-pingpong", column)
+		a, b, ours := percentsByFlow(t.Where("pattern", "multi-pingpong"), column)
 		return judge.Of(ours, judge.Less(b, a, judge.Points))
 	}
 }

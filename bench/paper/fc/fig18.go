@@ -76,22 +76,16 @@ func localAlltoalls(ctx context.Context, e *paper.Env, nodes []int, change func(
 	return t, err
 }
 
-func localMeans(t *paper.Table, nodes int) (static, dynamic float64, ours string) {
-	rows := t.Where("nodes", nodes)
-	static, dynamic = paper.Mean(rows.Where("flow control", "static").Values("overhead (%)")), paper.Mean(rows.Where("flow control", "dynamic").Values("overhead (%)"))
-	return static, dynamic, fmt.Sprintf("mean %.1f %% static, %.1f %% dynamic", static, dynamic)
-}
-
 func localLower(nodes int) func(*paper.Table) judge.Finding {
 	return func(t *paper.Table) judge.Finding {
-		a, b, ours := localMeans(t, nodes)
+		a, b, ours := percentsByFlow(t.Where("nodes", nodes), "overhead (%)")
 		return judge.Of(ours, judge.Less(b, a, judge.Points))
 	}
 }
 
 func localSimilar(nodes int) func(*paper.Table) judge.Finding {
 	return func(t *paper.Table) judge.Finding {
-		a, b, ours := localMeans(t, nodes)
+		a, b, ours := percentsByFlow(t.Where("nodes", nodes), "overhead (%)")
 		return judge.Of(ours, judge.Similar(a, b, judge.Points))
 	}
 }

@@ -151,8 +151,7 @@ func scattervGrows(t *paper.Table) judge.Finding {
 }
 
 func staticBetter(t *paper.Table) judge.Finding {
-	rows := t.Where("benchmark", "Reduce_scatter")
-	a, b := paper.Mean(rows.Where("flow control", "static").Values("time (µs)")), paper.Mean(rows.Where("flow control", "dynamic").Values("time (µs)"))
+	a, b := meansByFlow(t.Where("benchmark", "Reduce_scatter"), "time (µs)")
 	return judge.Of(fmt.Sprintf("mean %.1f µs static, %.1f µs dynamic", a, b), judge.Less(a, b, 0))
 }
 

@@ -159,7 +159,7 @@ func oneSlotBest(t *paper.Table) judge.Finding {
 		checks = append(checks, judge.NotMore(overhead[0], overhead[i], judge.Points), judge.NotMore(delayed[i], delayed[0], judge.Points))
 	}
 	checks = append(checks, judge.Less(overhead[0], slices.Max(overhead), judge.Points))
-	return judge.Of("mean overhead for 1 to 5: "+paper.Join(overhead, "%.1f %%"), checks...)
+	return judge.Of(meansText(overhead), checks...)
 }
 
 func plotFig4(t *paper.Table) (list []*figure.Figure) {

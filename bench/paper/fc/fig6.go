@@ -241,11 +241,11 @@ func stable2(ctx context.Context, e *paper.Env, most int, sizes func(e *paper.En
 	return t, err
 }
 
-// Credits come back in portions of the threshold, so that what a sender has when an alltoall begins
-// goes round. One slot below Equation 5, one alltoall in so many as the threshold is finds it
-// without the 37 credits of a message of 2 KB. These are as many after the first as it takes to
-// have that one among them, with 1 to 5 credit slots. Fewer would do with 2 and 5, but then
-// overheads wander.
+// rhythm is the number of timed alltoalls that find a buffer one slot below Equation 5. Credits
+// return in portions of the threshold, so the number of credits that a sender has at the start of
+// an alltoall is periodic. With a threshold of n, one alltoall in n starts without the 37 credits
+// of a message of 2 KB. With 1 to 5 credit slots, seven alltoalls after the first one include it.
+// Fewer would be enough with 2 and with 5 credit slots, but then overheads vary.
 const rhythm = 7
 
 // stableSizes are the buffer sizes among which the overhead becomes stable.

@@ -57,8 +57,8 @@ func proved() map[paper.Scale]int {
 	return map[paper.Scale]int{paper.Small: 4, paper.Medium: 5, paper.Large: 6, paper.Full: 6}
 }
 
-// measureTable1 computes the thresholds with the code in use and explores the
-// pairs of which the paper says that they fail, and all small ones.
+// measureTable1 computes the thresholds with the code in use. It explores the two pairs that fail
+// according to the paper, and all small pairs.
 func measureTable1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 	t := &paper.Table{Columns: []string{"formula", "quota", "credit slots", "threshold", "explored", "verdict", "states", "violation"}}
 	formulae := []mailbox.Formula{mailbox.Eq1, mailbox.FormulaA, mailbox.FormulaB}

@@ -99,7 +99,7 @@ func clone(t *paper.Table) *paper.Table {
 	return c
 }
 
-// ReasonWords are the first letters of what reasons came to.
+// ReasonWords returns the first letter of the word of each reason.
 func ReasonWords(rep *paper.Report) (words string) {
 	for _, r := range rep.Reasons {
 		words += r.Word()[:1]

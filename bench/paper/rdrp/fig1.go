@@ -1,7 +1,6 @@
 package rdrp
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench/figure"
@@ -19,7 +18,7 @@ func fig1() *paper.Experiment {
 		IDs: []string{"rdrp-fig1"}, Engine: packetEngine, Title: "What a few slow memories do to a Dragonfly",
 		Paper: "RDRP, section 1, Figure 1", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
 		Freedom: rdrpFreedom,
-		Measure: measureRDRP1, Plot: plotRDRP1,
+		Measure: measured(rdrp1), Plot: plotRDRP1,
 		Mutations: []paper.Mutation{{What: "no memory is slow", Mutate: evenMemories, Claims: []string{fallsWithSlow}}},
 		Claims: []paper.Claim{
 			{
@@ -44,14 +43,6 @@ func fig1() *paper.Experiment {
 			},
 		},
 	}
-}
-
-func measureRDRP1(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	d, err := dragonfly(e)
-	if err != nil {
-		return nil, err
-	}
-	return transfers(ctx, e, d, rdrp1(e, d.Nodes()))
 }
 
 // rdrp1 are the points among so many nodes.

@@ -1,7 +1,6 @@
 package rdrp
 
 import (
-	"context"
 	"fmt"
 
 	"github.com/nicloop/nicloop/bench/figure"
@@ -14,7 +13,7 @@ func fig4() *paper.Experiment {
 		IDs: []string{"rdrp-fig4"}, Engine: packetEngine, Title: "FECN/BECN against slow memories",
 		Paper: "RDRP, section 4.1, Figure 4", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
 		Freedom: rdrpFreedom,
-		Measure: measureRDRP4, Plot: plotRDRP4,
+		Measure: measured(rdrp4), Plot: plotRDRP4,
 		Claims: []paper.Claim{
 			{
 				Text:  "FECN/BECN helps where few nodes are slow to 1/2",
@@ -38,14 +37,6 @@ func fig4() *paper.Experiment {
 
 func ecns() []string {
 	return []string{noECN, defaultECN, aggressive}
-}
-
-func measureRDRP4(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	d, err := dragonfly(e)
-	if err != nil {
-		return nil, err
-	}
-	return transfers(ctx, e, d, rdrp4(e, d.Nodes()))
 }
 
 func rdrp4(e *paper.Env, nodes int) (points []transfer) {

@@ -15,16 +15,12 @@ func fig5() *paper.Experiment {
 		IDs: []string{"rdrp-fig5"}, Engine: packetEngine, Title: "Receiver-driven rendezvous: outstanding transfers bound congestion",
 		Paper: "RDRP, section 4.1, Figure 5", PaperSize: rdrpPaperSize + ", 1 % slow", Thinned: rdrpThinned,
 		Freedom: rdrpFreedom,
-		Measure: measureRDRP5, Plot: plotRDRP5,
+		Measure: measured(rdrp5), Plot: plotRDRP5,
 		Mutations: []paper.Mutation{{
 			What: "nothing is bounded", Mutate: unbounded, Claims: []string{"too few outstanding transfers waste bandwidth"},
-			Measure: func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-				d, err := dragonfly(e)
-				if err != nil {
-					return nil, err
-				}
-				return transfers(ctx, e, d, slices.DeleteFunc(rdrp5(e, d.Nodes()), func(x transfer) bool { return x.window != 2 && x.window != 30 }))
-			},
+			Measure: measured(func(e *paper.Env, nodes int) []transfer {
+				return slices.DeleteFunc(rdrp5(e, nodes), func(x transfer) bool { return x.window != 2 && x.window != 30 })
+			}),
 		}},
 		Claims: []paper.Claim{
 			{
@@ -69,14 +65,6 @@ func thinWindows() []int {
 	return []int{5, 15, 30, 40, 100}
 }
 
-func measureRDRP5(ctx context.Context, e *paper.Env) (*paper.Table, error) {
-	d, err := dragonfly(e)
-	if err != nil {
-		return nil, err
-	}
-	return transfers(ctx, e, d, rdrp5(e, d.Nodes()))
-}
-
 // Acknowledgements that ride on packets wait where these do: behind what is on its way to slow
 // memory.
 const acksApart5 = "acknowledgements have wires of their own, of 30 cycles"
@@ -94,17 +82,15 @@ func noneIsWorse5() *paper.Claim {
 }
 
 func measureAcksApart(ctx context.Context, e *paper.Env, _ *paper.Table) (*paper.Table, error) {
-	d, err := dragonfly(e)
-	if err != nil {
-		return nil, err
-	}
-	points := rdrp5(e, d.Nodes())
-	for i := range points {
-		if points[i].window > 0 {
-			points[i].acks = 30
+	return measured(func(e *paper.Env, nodes int) []transfer {
+		points := rdrp5(e, nodes)
+		for i := range points {
+			if points[i].window > 0 {
+				points[i].acks = 30
+			}
 		}
-	}
-	return transfers(ctx, e, d, points)
+		return points
+	})(ctx, e)
 }
 
 func rdrp5(e *paper.Env, nodes int) (points []transfer) {

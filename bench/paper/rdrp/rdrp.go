@@ -96,13 +96,8 @@ func measurePoints(ctx context.Context, e *paper.Env, points []*load.Point, meas
 	if e.Plan != nil {
 		e.Plan(len(points), 0, 0)
 	}
-	done := make(chan struct{}, len(points))
-	err := e.Each(ctx, len(points), func(ctx context.Context, i int) (err error) {
+	err := e.EachCounted(ctx, len(points), func(ctx context.Context, i int) (err error) {
 		points[i], err = measure(ctx, i)
-		done <- struct{}{}
-		if e.Step != nil {
-			e.Step(len(done), len(points))
-		}
 		return err
 	})
 	if err != nil {
@@ -115,7 +110,7 @@ func measurePoints(ctx context.Context, e *paper.Env, points []*load.Point, meas
 	return nil
 }
 
-// known is what the journal has under a key, or what is measured then.
+// known returns the point that the journal has under a key, or else measures it.
 func known(ctx context.Context, e *paper.Env, key string, rule load.Rule, config func() (packets.Config, error)) (*load.Point, error) {
 	if p, known := e.Journal.Point(key); known {
 		return p, nil
@@ -130,6 +125,17 @@ func known(ctx context.Context, e *paper.Env, key string, rule load.Rule, config
 	}
 	p.Links, p.Classes = nil, nil
 	return p, e.Journal.PutPoint(key, p)
+}
+
+// measured measures the points of an experiment among the nodes of the scale's Dragonfly.
+func measured(points func(e *paper.Env, nodes int) []transfer) func(context.Context, *paper.Env) (*paper.Table, error) {
+	return func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
+		d, err := dragonfly(e)
+		if err != nil {
+			return nil, err
+		}
+		return transfers(ctx, e, d, points(e, d.Nodes()))
+	}
 }
 
 // transfers measures points under several permutations, and adds a row for each.
@@ -201,7 +207,7 @@ func lines(t *paper.Table, title string, x figure.Axis, column, by string, name 
 	return f
 }
 
-// with puts rows of another table behind.
+// with appends the rows of another table.
 func with(t *paper.Table, o *paper.Table) *paper.Table {
 	return &paper.Table{Columns: t.Columns, Rows: append(slices.Clone(t.Rows), o.Rows...)}
 }

@@ -24,17 +24,11 @@ func fig5() *paper.Experiment {
 		Claims: []paper.Claim{
 			{
 				Text:  fasterFromOne,
-				Paper: "14 %", Judge: func(t *paper.Table) judge.Finding {
-					v := t.Only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10)
-					return judge.Of(fmt.Sprintf("%.1f %%", v), judge.AtLeast(v, 100*judge.Margin))
-				},
+				Paper: "14 %", Judge: gains("buffers", oneBuffer),
 			},
 			{
 				Text:  "8 KB, always from one buffer: faster by as much as in the paper",
-				Paper: "14 %", Judge: func(t *paper.Table) judge.Finding {
-					v := t.Only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10)
-					return judge.Of(fmt.Sprintf("%.1f %%", v), judge.Near(v, 14, 14./4))
-				},
+				Paper: "14 %", Judge: gainsAs("buffers", oneBuffer, 14),
 			},
 			{
 				Text:  "8 KB gains most",
@@ -48,15 +42,12 @@ func fig5() *paper.Experiment {
 			},
 			{
 				Text:  asTheCopy5,
-				Paper: "14 of 15 %", Judge: func(t *paper.Table) judge.Finding {
-					v, w := t.Only("gain (%)", "buffers", oneBuffer, "bytes", 8<<10), t.Only("theory (%)", "buffers", oneBuffer, "bytes", 8<<10)
-					return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w), judge.Near(v-w, 0, 1.5))
-				},
+				Paper: "14 of 15 %", Judge: asTheory("buffers", oneBuffer),
 			},
 			{
 				Text:  "8 KB, from no buffer twice: slower by little",
 				Paper: "< 1 % (CG, section 5.5.2)", Judge: func(t *paper.Table) judge.Finding {
-					v := -t.Only("gain (%)", "buffers", newBuffers, "bytes", 8<<10)
+					v := -gainOf8K(t, "buffers", newBuffers)
 					return judge.Of(fmt.Sprintf("%.2f %%", v), judge.AtMost(v, 1))
 				},
 			},
@@ -102,8 +93,9 @@ func measureBuffers5(ctx context.Context, e *paper.Env, kinds []string, sizes []
 				x.n = e.Repeats(50, 400, 1000)
 			}
 			rows = append(rows, x)
-			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt, host.ReuseOff} {
-				runs = append(runs, reuse5Run(mode, x.buffers, x.bytes, x.n))
+			r := reuse5Run(x.buffers, x.bytes, x.n)
+			for _, r.mode = range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt, host.ReuseOff} {
+				runs = append(runs, r)
 			}
 		}
 	}
@@ -118,13 +110,13 @@ func measureBuffers5(ctx context.Context, e *paper.Env, kinds []string, sizes []
 	return t, nil
 }
 
-func reuse5Run(mode host.ReuseMode, buffers string, n, messages int) reuseRun {
+func reuse5Run(buffers string, n, messages int) reuseRun {
 	count := 1
 	if buffers == newBuffers {
 		count = messages
 	}
 	return reuseRun{
-		World: reusePair(), mode: mode, bytes: n, arena: (count + 1) * reuseStep(n, false),
+		World: reusePair(), bytes: n, arena: (count + 1) * reuseStep(n, false),
 		body: func(x *reuseRank) (drivers.Time, error) {
 			list, err := x.buffers(count, n, false)
 			if err != nil {

@@ -2,13 +2,10 @@ package reuse
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/nicloop/nicloop/bench/figure"
 	"github.com/nicloop/nicloop/bench/paper"
-	"github.com/nicloop/nicloop/bench/paper/judge"
 	"github.com/nicloop/nicloop/drivers"
-	"github.com/nicloop/nicloop/host"
 )
 
 func fig8() *paper.Experiment {
@@ -26,20 +23,14 @@ func fig8() *paper.Experiment {
 		Claims: []paper.Claim{
 			{
 				Text:  "put of 8 KB: faster, but less than from one buffer",
-				Paper: "lower than Figure 5.7", Judge: func(t *paper.Table) judge.Finding { return lower(t, opPut) },
+				Paper: "lower than Figure 5.7", Judge: gainsLess("operation", opPut),
 			},
 			{
 				Text:  "get of 8 KB: faster, but less than into one buffer",
-				Paper: "lower than Figure 5.7", Judge: func(t *paper.Table) judge.Finding { return lower(t, opGet) },
+				Paper: "lower than Figure 5.7", Judge: gainsLess("operation", opGet),
 			},
 		},
 	}
-}
-
-func lower(t *paper.Table, op string) judge.Finding {
-	v, w := t.Only("gain (%)", "operation", op, "bytes", 8<<10), t.Only("theory (%)", "operation", op, "bytes", 8<<10)
-	return judge.Of(fmt.Sprintf("%.1f of %.1f %%", v, w),
-		judge.AtLeast(v, 100*judge.Margin), judge.Less(v, w, judge.Points))
 }
 
 func reuse8Columns() []string {
@@ -55,30 +46,25 @@ func measureSpectrum8(ctx context.Context, e *paper.Env, count int, ops []string
 	var runs []reuseRun
 	for _, op := range ops {
 		for _, n := range sizes {
-			for _, mode := range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
-				runs = append(runs, reuseRun{
-					World: reusePair(), mode: mode, bytes: n, arena: (count + 2) * reuseStep(n, false),
-					body: func(x *reuseRank) (drivers.Time, error) {
-						list, err := x.buffers(count, n, false)
-						if err != nil {
-							return 0, err
-						}
-						return x.oneSided(op, 0, spectrum(list))
-					},
-				})
-			}
+			runs = append(runs, reuseRun{
+				World: reusePair(), bytes: n, arena: (count + 2) * reuseStep(n, false),
+				body: func(x *reuseRank) (drivers.Time, error) {
+					list, err := x.buffers(count, n, false)
+					if err != nil {
+						return 0, err
+					}
+					return x.oneSided(op, 0, spectrum(list))
+				},
+			})
 		}
 	}
-	s, err := measureReuse(ctx, e, runs)
+	copied, adaptive, err := copiedAndAdaptive(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}
-	for _, op := range ops {
-		for _, n := range sizes {
-			before, after := s[0], s[1]
-			s = s[2:]
-			t.Add(op, n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct)
-		}
+	for i, before := range copied {
+		after, n := adaptive[i], sizes[i%len(sizes)]
+		t.Add(ops[i/len(sizes)], n, count, before.time, after.time, gain(before, after), theory(n, before), after.direct)
 	}
 	return t, nil
 }

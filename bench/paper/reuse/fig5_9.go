@@ -91,10 +91,11 @@ const (
 	ofBcast    = "bcast"
 	ofScatter  = "scatter"
 	ofPingpong = "pingpong"
-	// Of the root's time only that counts which it takes to begin its sends.
+	// Only the time in which the root begins its sends counts as its time.
 	begunBcast   = "bcast, begun by its root"
 	begunScatter = "scatter, begun by its root"
-	// That is so of all ranks: the same tree, and a chain, where nobody sends two messages.
+	// The same holds for all ranks, in the same tree and in a chain, in which no rank sends two
+	// messages.
 	begunTree  = "bcast, begun by all"
 	begunChain = "bcast along a chain, begun by all"
 )
@@ -128,14 +129,14 @@ func measureReuse9(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 }
 
 // run is a line's, for messages of n bytes.
-func (l reuse9) run(mode host.ReuseMode, n, times int) reuseRun {
+func (l reuse9) run(n, times int) reuseRun {
 	if l.what == ofPingpong {
-		return reuse5Run(mode, oneBuffer, n, times)
+		return reuse5Run(oneBuffer, n, times)
 	}
 	does := cmp.Or(l.does, l.what)
 	n /= cmp.Or(l.part, 1)
 	return reuseRun{
-		World: l.world, mode: mode, bytes: n, arena: (l.world.Ranks() + 2) * reuseStep(n, false), local: true,
+		World: l.world, bytes: n, arena: (l.world.Ranks() + 2) * reuseStep(n, false), local: true,
 		body: func(x *reuseRank) (drivers.Time, error) { return x.fromOne(does, times) },
 	}
 }
@@ -146,19 +147,16 @@ func fromRoots(ctx context.Context, e *paper.Env, lines []reuse9, sizes []int) (
 	var runs []reuseRun
 	for _, l := range lines {
 		for _, n := range sizes {
-			runs = append(runs, l.run(host.ReuseCopy, n, times), l.run(host.ReuseAdapt, n, times))
+			runs = append(runs, l.run(n, times))
 		}
 	}
-	s, err := measureReuse(ctx, e, runs)
+	copied, adaptive, err := copiedAndAdaptive(ctx, e, runs)
 	if err != nil {
 		return nil, err
 	}
-	for _, l := range lines {
-		for _, n := range sizes {
-			before, after := s[0], s[1]
-			s = s[2:]
-			t.Add(l.what, l.world.Ranks(), n, times, before.time, after.time, gain(before, after), 100*(1-after.first/before.first), 100*(1-after.last/before.last), after.direct)
-		}
+	for i, before := range copied {
+		after, l, n := adaptive[i], lines[i/len(sizes)], sizes[i%len(sizes)]
+		t.Add(l.what, l.world.Ranks(), n, times, before.time, after.time, gain(before, after), 100*(1-after.first/before.first), 100*(1-after.last/before.last), after.direct)
 	}
 	return t, nil
 }
@@ -227,7 +225,7 @@ func (x *reuseRank) fromOne(what string, times int) (drivers.Time, error) {
 	return spent / drivers.Time(times), nil
 }
 
-// begun ends a collective that has been begun. For the root it was over then.
+// begun waits for a collective that has begun. The time of the root ends before that wait.
 func (x *reuseRank) begun(q *host.Request, err error) (ended drivers.Time, _ error) {
 	if err != nil {
 		return 0, err
@@ -242,8 +240,8 @@ func (x *reuseRank) begun(q *host.Request, err error) (ended drivers.Time, _ err
 	return x.Now(), nil
 }
 
-// A tree is whom ranks pass a broadcast from rank 0 on to, in this order, and whom they have it
-// from.
+// A tree of a broadcast from rank 0 has the children of each rank, in the order of sending, and its
+// parent.
 type tree struct {
 	children [][]int
 	parent   []int

@@ -47,13 +47,8 @@ func measureReuse(ctx context.Context, e *paper.Env, runs []reuseRun) ([]reuseSa
 		e.Use(r.World)
 	}
 	samples := make([]reuseSample, len(runs))
-	done := make(chan struct{}, len(runs))
-	err := e.Each(ctx, len(runs), func(ctx context.Context, i int) (err error) {
+	err := e.EachCounted(ctx, len(runs), func(ctx context.Context, i int) (err error) {
 		samples[i], err = reuseOnce(ctx, e, runs[i])
-		done <- struct{}{}
-		if e.Step != nil {
-			e.Step(len(done), len(runs))
-		}
 		return err
 	})
 	e.RunCount += len(runs)
@@ -61,6 +56,21 @@ func measureReuse(ctx context.Context, e *paper.Env, runs []reuseRun) ([]reuseSa
 		e.PacketCount += s.packets
 	}
 	return samples, err
+}
+
+// copiedAndAdaptive measures each run twice: with every message copied, and with adaptive reuse.
+func copiedAndAdaptive(ctx context.Context, e *paper.Env, runs []reuseRun) (copied, adaptive []reuseSample, err error) {
+	var both []reuseRun
+	for _, r := range runs {
+		for _, r.mode = range []host.ReuseMode{host.ReuseCopy, host.ReuseAdapt} {
+			both = append(both, r)
+		}
+	}
+	s, err := measureReuse(ctx, e, both)
+	for i := range runs {
+		copied, adaptive = append(copied, s[2*i]), append(adaptive, s[2*i+1])
+	}
+	return copied, adaptive, err
 }
 
 func reuseOnce(ctx context.Context, e *paper.Env, run reuseRun) (s reuseSample, err error) {
@@ -133,7 +143,7 @@ func (x *reuseRank) verify(b []byte, k int) error {
 	return nil
 }
 
-// buffers are so many of n bytes: in pages of their own, or back to back.
+// buffers allocates buffers of n bytes, in pages of their own or back to back.
 func (x *reuseRank) buffers(count, n int, backToBack bool) ([][]byte, error) {
 	step := reuseStep(n, backToBack)
 	all, err := x.Alloc(count*step + reusePageLen)
@@ -154,7 +164,8 @@ func reuseStep(n int, backToBack bool) int {
 	return (n + reusePageLen - 1) / reusePageLen * reusePageLen
 }
 
-// opened has the rings of two ranks granted before anything is timed.
+// opened exchanges a few messages, so that the rings of two ranks are granted before anything is
+// timed.
 func (x *reuseRank) opened() error {
 	peer := x.Size() - 1 - x.ID()
 	b := make([]byte, host.ReuseFrom)
@@ -219,7 +230,7 @@ func warmup(n int) int {
 	return costs.Threshold(n, reuse.DefaultPortion) + 20
 }
 
-// again gives one buffer so many times.
+// again returns the same buffer the given number of times.
 func again(b []byte, times int) func(int) []byte {
 	return func(k int) []byte {
 		if k == times {

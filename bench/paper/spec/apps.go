@@ -2,7 +2,6 @@ package spec
 
 import (
 	"context"
-	"sync"
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/paper"
@@ -39,9 +38,7 @@ type appRun struct {
 func apps(ctx context.Context, e *paper.Env, w paper.World, runs []appRun) ([]bench.Row, error) {
 	e.Use(w)
 	rows := make([]bench.Row, len(runs))
-	var mu sync.Mutex
-	done := 0
-	err := e.Each(ctx, len(runs), func(ctx context.Context, i int) error {
+	err := e.EachCounted(ctx, len(runs), func(ctx context.Context, i int) error {
 		r := runs[i]
 		c := e.BaseConfig(w, bench.AppPrefix+r.pattern)
 		c.Sizes, c.Compute, c.Jitter, c.Seed, c.Iterations = []int{r.bytes}, r.compute, r.jitter, r.seed, r.iterations
@@ -59,11 +56,6 @@ func apps(ctx context.Context, e *paper.Env, w paper.World, runs []appRun) ([]be
 			return err
 		}
 		rows[i] = res.Rows[0]
-		mu.Lock()
-		defer mu.Unlock()
-		if done++; e.Step != nil {
-			e.Step(done, len(runs))
-		}
 		return nil
 	})
 	e.RunCount += len(runs)
@@ -77,5 +69,10 @@ func shorter(before, after drivers.Time) float64 {
 
 // waiting is what a rank waits in an iteration: in Wait, and in sends that block.
 func waiting(r bench.Row) drivers.Time { return r.App.Wait + r.App.Send }
+
+// extraShare is what speculation sends besides, in percent of the data of messages.
+func extraShare(s *bench.AppStats) float64 {
+	return 100 * float64(s.Extra) / float64(max(s.Messages, 1))
+}
 
 func micros(t drivers.Time) float64 { return float64(t) / float64(drivers.Microsecond) }

@@ -126,14 +126,13 @@ func littleBefore(t *paper.Table) judge.Finding {
 func overlapFrom(side, sender string, least float64) func(*paper.Table) judge.Finding {
 	return func(t *paper.Table) judge.Finding {
 		v := shares(t, measureOverlap, string(host.Spec), side, sender)
-		return judge.Of(fmt.Sprintf("%.1f to %.1f %%", slices.Min(v), slices.Max(v)),
-			judge.Above(slices.Min(v), least))
+		return judge.Of(spread(v, "%"), judge.Above(slices.Min(v), least))
 	}
 }
 
 func receiverProgress(t *paper.Table) judge.Finding {
 	v := append(shares(t, measureProgress, string(host.Spec), bench.ReceiveSide, bench.EarlySender), shares(t, measureProgress, string(host.Spec), bench.ReceiveSide, bench.LateSender)...)
-	return judge.Of(fmt.Sprintf("%.1f to %.1f %%", slices.Min(v), slices.Max(v)), judge.Above(slices.Min(v), 90))
+	return judge.Of(spread(v, "%"), judge.Above(slices.Min(v), 90))
 }
 
 func sendLoses(sender string, most float64) func(*paper.Table) judge.Finding {
@@ -143,8 +142,7 @@ func sendLoses(sender string, most float64) func(*paper.Table) judge.Finding {
 		for i := range before {
 			lost = append(lost, before[i]-after[i])
 		}
-		return judge.Of(fmt.Sprintf("%.1f to %.1f points", slices.Min(lost), slices.Max(lost)),
-			judge.AtMost(slices.Max(lost), most))
+		return judge.Of(spread(lost, "points"), judge.AtMost(slices.Max(lost), most))
 	}
 }
 

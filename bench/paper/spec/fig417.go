@@ -169,7 +169,7 @@ func addApplication(t *paper.Table, name string, x setting, speculate string, be
 		s.RTRs, s.Used, s.Extra, s.Messages = s.RTRs+x.App.RTRs, s.Used+x.App.Used, s.Extra+x.App.Extra, s.Messages+x.App.Messages
 	}
 	t.Add(name, micros(x.compute), x.jitter, speculate, micros(wait/drivers.Time(len(after))), shorter(waited, wait), shorter(iterated, iteration),
-		int(s.RTRs), 100*s.RTRUsage(), 100*float64(s.Extra)/float64(max(s.Messages, 1)))
+		int(s.RTRs), 100*s.RTRUsage(), extraShare(&s))
 }
 
 // of gives a value of an application in the first setting.

@@ -139,7 +139,7 @@ func addExtraData(ctx context.Context, e *paper.Env, t *paper.Table, list []appl
 	}
 	for i, r := range runs {
 		s := rows[i].App
-		extra := 100 * float64(s.Extra) / float64(max(s.Messages, 1))
+		extra := extraShare(s)
 		t.Add(ofData, names[i], r.bytes, r.speculate, extra, extra, int(s.RTRs))
 	}
 	return nil

@@ -23,7 +23,7 @@ func Tests() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "board/registers", Tags: []string{regress.Board},
-			Doc: "who the NIC says it is, every bit of a register, every address, what is no register",
+			Doc: "identification, every bit of a register, every register address, unmapped addresses",
 			Run: boardCheck("identity", "scratch", "addresses", "refusals"),
 		},
 		{
@@ -38,17 +38,17 @@ func Tests() []regress.Test {
 		},
 		{
 			Name: "board/interrupts", Tags: []string{regress.Board},
-			Doc: "every cause of an interrupt, of every process, comes and ends",
+			Doc: "every interrupt cause of every process is raised and cleared",
 			Run: boardCheck("interrupts"),
 		},
 		{
 			Name: "board/links", Tags: []string{regress.Board},
-			Doc: "a PRBS over every link whose both ends are there",
+			Doc: "PRBS test of every link with both ends present",
 			Run: boardCheck("links"),
 		},
 		{
 			Name: "board/rates", Tags: []string{regress.Board},
-			Doc: "latencies with percentiles, throughput, no counter of errors",
+			Doc: "latency percentiles and throughput; no error counter moves",
 			Run: boardCheck("latency", "bandwidth", "counters"),
 		},
 		{

@@ -18,21 +18,21 @@ func AXI() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "axi/reset", Tags: []string{"smoke"},
-			Doc: "a core that is reset in traffic by its board's page: what was under way is refused or lost, no memory changes behind it, neighbours go on, and it works again",
+			Doc: "core reset through the board page under traffic: outstanding operations fail or are lost, memory is not written afterwards, neighbours continue, and the core works again",
 			Run: func(t *regress.T) error {
 				return testAXIReset(t, simregs.AXIControl, simregs.AXIReset)
 			},
 		},
 		{
 			Name: "axi/function-reset",
-			Doc:  "the same by a function-level reset, which forgets the MSI-X table too",
+			Doc:  "function-level reset under traffic: as by the board page, and the MSI-X table is cleared too",
 			Run: func(t *regress.T) error {
 				return testAXIReset(t, simregs.AXIFunction, simregs.AXIFunctionReset)
 			},
 		},
 		{
 			Name: "axi/interrupts", Tags: []string{"smoke"},
-			Doc: "the message of an interrupt never passes what it tells of",
+			Doc: "an interrupt message never passes the DMA writes before it",
 			Run: func(t *regress.T) error {
 				nics, err := openTraffic(t, openAXI)
 				if err != nil {

@@ -20,51 +20,51 @@ func PCIe() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "pcie/poisoned", Tags: []string{"smoke"},
-			Doc: "of reads whose completions are poisoned or refused each is told, the rest arrives, nothing else is touched",
+			Doc: "poisoned and unsuccessful completions: each failed read is notified, the others complete, no other memory changes",
 			Run: func(t *regress.T) error {
 				return testFailedReads(t, failedReads{chances: map[uint32]float64{simregs.RootPoisoned: 0.04, simregs.RootErrors: 0.04}, counters: simregs.RootFailed, rounds: 6})
 			},
 		},
 		{
 			Name: "pcie/lost",
-			Doc:  "of reads whose completions come never or behind their time-out each is told, what comes late meets nobody, nothing hangs",
+			Doc:  "missing and late completions: each read that times out is notified, late completions are discarded, nothing hangs",
 			Run: func(t *regress.T) error {
 				return testFailedReads(t, failedReads{chances: map[uint32]float64{simregs.RootLost: 0.03, simregs.RootLate: 0.03}, counters: simregs.RootDropped, shift: 32, rounds: 4})
 			},
 		},
 		{
 			Name: "pcie/bus-master", Tags: []string{"smoke"},
-			Doc: "a NIC that may not reach memory says so of what it was asked for, and goes on when it may",
+			Doc: "bus master disabled: operations fail with a notification, and work again once it is enabled",
 			Run: testBusMaster,
 		},
 		{
 			Name: "pcie/removed",
-			Doc:  "a NIC that is pulled out of traffic: its registers tell it, nothing hangs, no memory changes any more, others go on",
+			Doc:  "surprise removal under traffic: register reads report it, nothing hangs, memory is not written afterwards, other NICs continue",
 			Run:  testRemoved,
 		},
 		{
 			Name: "pcie/reset", Tags: []string{"smoke"},
-			Doc: "a function that is reset in traffic: what was under way is lost, no memory changes, neighbours and their processes go on, and it works again",
+			Doc: "function-level reset under traffic: outstanding operations are lost, memory is not written afterwards, neighbours continue, and the function works again",
 			Run: testFunctionReset,
 		},
 		{
 			Name: "pcie/stale", Tags: []string{"smoke"},
-			Doc: "completions of reads from before a reset of the function are discarded: none reaches a later read",
+			Doc: "completions of reads from before a function-level reset are discarded: none reaches a later read",
 			Run: testStaleCompletions,
 		},
 		{
 			Name: "pcie/put-rate", Tags: []string{"rma"},
-			Doc: "puts at 90 % of what payloads of 256 bytes let through",
+			Doc: "puts at 90 % of the link rate that TLPs of 256 bytes allow",
 			Run: pcieRate(regs.RMACommandPut),
 		},
 		{
 			Name: "pcie/get-rate", Tags: []string{"rma"},
-			Doc: "gets at 90 % of what payloads of 256 bytes let through",
+			Doc: "gets at 90 % of the link rate that TLPs of 256 bytes allow",
 			Run: pcieRate(regs.RMACommandGet),
 		},
 		{
 			Name: "pcie/interrupts", Tags: []string{"smoke"},
-			Doc: "the message of an interrupt never passes what it tells of",
+			Doc: "an interrupt message never passes the DMA writes before it",
 			Run: testMessages,
 		},
 	}
@@ -147,7 +147,7 @@ func testFailedReads(t *regress.T, f failedReads) error {
 			whole := bytes.Equal(far[p.to:p.to+p.n], mem[p.from:p.from+p.n])
 			switch {
 			case !whole && !told[p.tag]:
-				return fmt.Errorf("put %d of %d bytes did not arrive, and nobody was told", p.tag, p.n)
+				return fmt.Errorf("put %d of %d bytes did not arrive, and no notification reported it", p.tag, p.n)
 			case whole:
 				arrived++
 			default:
@@ -156,7 +156,7 @@ func testFailedReads(t *regress.T, f failedReads) error {
 			copy(want[p.to:p.to+p.n], far[p.to:p.to+p.n])
 		}
 		if got := firstOther(far[nictest.RawData:nictest.RawData+nictest.RawPages<<12], want[nictest.RawData:]); got >= 0 {
-			return fmt.Errorf("byte 0x%x of node 1 changed, which no put goes to", nictest.RawData+got)
+			return fmt.Errorf("byte 0x%x of node 1 changed, which is the target of no put", nictest.RawData+got)
 		}
 	}
 	made, counted := uint64(0), uint64(0)
@@ -168,7 +168,7 @@ func testFailedReads(t *regress.T, f failedReads) error {
 		}
 		made, counted = made+faults, counted+counters>>f.shift&0xffffffff
 	}
-	t.Notef("%d reads failed, %d puts told of it, %d arrived", made, failed, arrived)
+	t.Notef("%d reads failed, %d puts notified of it, %d completed", made, failed, arrived)
 	if made == 0 || failed == 0 || arrived == 0 || counted != made {
 		return fmt.Errorf("%d faults were made and %d counted, %d puts failed, %d arrived: expected some of each, and all counted", made, counted, failed, arrived)
 	}
@@ -277,7 +277,7 @@ func testBusMaster(t *regress.T) error {
 	}
 	_, noti := nics[0].Notification(0)
 	if noti.Error == 0 || noti.Seq != 1 {
-		return fmt.Errorf("told %+v of a put to a node without bus master, expected an error", noti)
+		return fmt.Errorf("notification %+v of a put to a node without bus master, expected an error", noti)
 	}
 	if at := firstOther(far, before); at >= 0 {
 		return fmt.Errorf("byte 0x%x of a node without bus master changed", at)
@@ -288,7 +288,7 @@ func testBusMaster(t *regress.T) error {
 		return err
 	}
 	if _, noti := nics[0].Notification(1); noti.Error == 0 || noti.Seq != 2 {
-		return fmt.Errorf("told %+v of a get from a node without bus master, expected an error", noti)
+		return fmt.Errorf("notification %+v of a get from a node without bus master, expected an error", noti)
 	}
 	if err := errors.Join(nics[1].Set(nictest.Write(simregs.RootCtrl, 0)), nics[0].Post(put, 0, 0), nictest.Settle(nics[0].Sys)); err != nil {
 		return err
@@ -337,7 +337,7 @@ func openTraffic(t *regress.T, open func(*regress.T) ([]*nictest.NIC, error)) ([
 func gone(n *nictest.NIC) error {
 	for _, off := range []uint32{regs.Magic, regs.Params, regs.MboxWP(0)} {
 		if v, err := n.Dev.ReadReg(off); !errors.Is(err, drivers.ErrPeerDied) {
-			return fmt.Errorf("%s of a NIC that is gone: 0x%x, %v, expected %v", regs.Describe(off), v, err, drivers.ErrPeerDied)
+			return fmt.Errorf("%s of a removed NIC: 0x%x, %v, expected %v", regs.Describe(off), v, err, drivers.ErrPeerDied)
 		}
 	}
 	return nil
@@ -473,7 +473,7 @@ func interruptsFollow(from, to *nictest.NIC) error {
 		}
 		s, err := to.Next(0)
 		if err != nil {
-			return fmt.Errorf("the interrupt came before what it tells of: %w", err)
+			return fmt.Errorf("the interrupt arrived before the DMA write in front of it: %w", err)
 		}
 		if s.Payload[0] != byte(i) {
 			return fmt.Errorf("packet %d holds %d", i, s.Payload[0])

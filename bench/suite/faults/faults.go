@@ -31,17 +31,25 @@ func Tests() []regress.Test {
 		test("errors-1e-3", "flits corrupted at 1e-3, get rendezvous", noisy(1e-3, 0, host.RGET)),
 		test("losses-1e-4", "flits lost at 1e-4, get rendezvous", noisy(0, 1e-4, host.RGET), regress.Deep),
 		test("losses-1e-3", "flits lost at 1e-3, put rendezvous", noisy(0, 1e-3, host.RPUT)),
-		test("link-flaps", "a link that dies and comes back again and again", testLinkFlaps),
-		test("link-gone", "a link that never comes back: a verdict, not a hang", testLinkGone),
+		test("link-flaps", "a link that fails and recovers repeatedly", testLinkFlaps),
+		test("link-gone", "a link that fails for good: a verdict, not a hang", testLinkGone),
 		test("atu", "a page is unmapped in the middle of a large get", testUnmapInGet),
-		test("pages-rget", "pages that go from under messages, get rendezvous", testPages(host.RGET)),
-		test("pages-rput", "pages that go from under messages, put rendezvous", testPages(host.RPUT)),
-		test("pages-chunked", "pages that go from under messages, chunked rendezvous", testPages(host.Chunked)),
-		test("pages-spec", "pages that go from under messages, speculative rendezvous", testPages(host.Spec)),
+		test("pages-rget", "pages unmapped during messages, get rendezvous", testPages(host.RGET)),
+		test("pages-rput", "pages unmapped during messages, put rendezvous", testPages(host.RPUT)),
+		test("pages-chunked", "pages unmapped during messages, chunked rendezvous", testPages(host.Chunked)),
+		test("pages-spec", "pages unmapped during messages, speculative rendezvous", testPages(host.Spec)),
 		test("losses-spec", "flits lost at 1e-3, speculative rendezvous", noisy(0, 1e-3, host.Spec)),
 		test("mailbox-full", "mailboxes of one slot per peer without flow control", testFullBoxes),
 		test("notifications-full", "more notifications than their ring holds", testFullNotifications),
-		test("killed", "the simulator is killed in traffic: a typed error within a second", testKilled),
+		killed(),
+	}
+}
+
+// killed ends the simulator at a wall-clock time, so that the kill hits any of its states.
+func killed() regress.Test {
+	return regress.Test{
+		Name: "faults/killed", Tags: []string{"faults"}, Run: testKilled, WallClock: true,
+		Doc: "the simulator is killed under traffic: a typed error within a second",
 	}
 }
 
@@ -61,7 +69,7 @@ func noisy(errorRate, lossRate float64, p host.Rendezvous) func(*regress.T) erro
 		}
 		t.Notef("%v", l)
 		if rate := errorRate + lossRate; rate >= 1e-4 && (l.injected == 0 || l.repaired == 0) {
-			return fmt.Errorf("%d faults and %d words sent again: expected some at a rate of %g", l.injected, l.repaired, rate)
+			return fmt.Errorf("%d faults and %d words retransmitted: expected some at a rate of %g", l.injected, l.repaired, rate)
 		}
 		return nil
 	}
@@ -122,7 +130,7 @@ func testLinkGone(t *regress.T) error {
 	if v.Class != bench.RTLStall {
 		return fmt.Errorf("verdict %q, expected %q: %w", v.Class, bench.RTLStall, v)
 	}
-	t.Notef("stalled as it must, told after %v of simulated time; %d of 4 ranks finished, %d hangs", v.At, v.Finished, l.hangs)
+	t.Notef("stalled as expected, verdict after %v of simulated time; %d of 4 ranks finished, %d hangs", v.At, v.Finished, l.hangs)
 	return nil
 }
 
@@ -169,7 +177,7 @@ func testUnmapInGet(t *regress.T) error {
 		}
 	}
 	if want := page / regs.RMAMTU; faults != want {
-		return fmt.Errorf("%d faults told, expected %d, one for each fragment of the page", faults, want)
+		return fmt.Errorf("%d faults notified, expected %d, one for each fragment of the page", faults, want)
 	}
 	binary.LittleEndian.PutUint64(far[nictest.RawTable+8*gone:], entry)
 	if err := nics[0].Post(get, 0, 0); err != nil {
@@ -178,7 +186,7 @@ func testUnmapInGet(t *regress.T) error {
 	if err := nictest.Settle(nics[0].Sys); err != nil {
 		return err
 	}
-	t.Notef("%d faults told, no byte of the page moved; mapped again, the same get brought all", faults)
+	t.Notef("%d faults notified, no byte of the page was transferred; after mapping it again, the same get completed", faults)
 	if !bytes.Equal(got, far[nictest.RawData:nictest.RawData+n]) {
 		return errors.New("after mapping the page again the get did not bring all bytes")
 	}
@@ -246,7 +254,7 @@ func testFullNotifications(t *regress.T) error {
 	if err != nil {
 		return err
 	}
-	t.Notef("%d puts told, none lost, %d cycles behind a full ring", puts, stall)
+	t.Notef("%d puts notified, none lost, %d cycles stalled by a full ring", puts, stall)
 	return errors.Join(nictest.Settle(nics[1].Sys), nics[1].Expect(regs.NotiWP(nictest.RawVPID), puts))
 }
 
@@ -292,7 +300,7 @@ func testKilled(t *regress.T) error {
 		return fmt.Errorf("got %v, expected %w", err, drivers.ErrPeerDied)
 	}
 	took := time.Since(<-killed)
-	t.Notef("told by a typed error, all ranks ended, 0 hangs")
+	t.Notef("reported by a typed error, all ranks ended, 0 hangs")
 	if took > time.Second {
 		return fmt.Errorf("the run ended %v after the simulator, expected at most 1 s", took)
 	}

@@ -31,7 +31,7 @@ func (l *ledger) lost() uint64    { return l.sent - min(l.sent, l.delivered) }
 func (l *ledger) doubled() uint64 { return l.delivered - min(l.sent, l.delivered) }
 
 func (l *ledger) String() string {
-	return fmt.Sprintf("%d messages sent, %d delivered, %d lost, %d doubled; %d faults injected, %d words sent again, %d link failures, %d cycles behind full mailboxes, %d hangs",
+	return fmt.Sprintf("%d messages sent, %d delivered, %d lost, %d duplicated; %d faults injected, %d words retransmitted, %d link failures, %d cycles stalled by full mailboxes, %d hangs",
 		l.sent, l.delivered, l.lost(), l.doubled(), l.injected, l.repaired, l.failures, l.stalls, l.hangs)
 }
 
@@ -141,7 +141,7 @@ func intoOne(t *regress.T, r *host.Rank) error {
 			return err
 		}
 		if !bytes.Equal(buf[:st.Bytes], content(st.Source, next[st.Source])) {
-			return fmt.Errorf("message %d from rank %d is not what was sent: lost, doubled or damaged", next[st.Source], st.Source)
+			return fmt.Errorf("message %d from rank %d is not what was sent: lost, duplicated or damaged", next[st.Source], st.Source)
 		}
 		next[st.Source]++
 	}

@@ -70,7 +70,7 @@ func testGetBehindMailbox(t *regress.T) error {
 			}
 			far := nics[1-i].Dev.Memory()
 			if !bytes.Equal(n.Dev.Memory()[nictest.RawData+to:][:size], far[nictest.RawData+from:][:size]) {
-				return fmt.Errorf("round %d, node %d: the GET brought other bytes", round, i)
+				return fmt.Errorf("round %d, node %d: the get returned wrong data", round, i)
 			}
 		}
 	}

@@ -15,17 +15,17 @@ func Domains() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "isolation/domain-reset", Tags: []string{"smoke"},
-			Doc: "after reset nobody sends and nobody receives, whatever is switched on",
+			Doc: "after reset no process can send or receive, whatever is enabled",
 			Run: testDomainReset,
 		},
 		{
 			Name: "isolation/domain", Tags: []string{"smoke", "rma"},
-			Doc: "a process neither reads nor writes pages of another domain, nor fills its mailbox or ring; each try is counted, told and shown",
+			Doc: "a process cannot read or write pages of another domain, or reach its mailbox and ring; each attempt is counted, notified and captured",
 			Run: testDomain,
 		},
 		{
 			Name: "isolation/domain-change",
-			Doc:  "what waits at a full mailbox does not reach it when its process gets another domain",
+			Doc:  "packets stalled at a full mailbox are discarded when its process changes its domain",
 			Run:  testDomainChange,
 		},
 	}
@@ -71,7 +71,7 @@ func testDomainReset(t *regress.T) error {
 	}
 	noti, err := from.LastNotification(0, 1)
 	if err == nil && noti.Error != regs.RMAErrorDomain {
-		err = fmt.Errorf("told %+v, expected that the other domain refused it", noti)
+		err = fmt.Errorf("notification %+v, expected a refusal by the other domain", noti)
 	}
 	return errors.Join(err, to.Expect(regs.DomainRefused, 2), to.Expect(regs.RXDropped, 1), to.Expect(regs.MboxWP(0), 0), to.Expect(regs.NotiWP(0), 0))
 }
@@ -140,7 +140,7 @@ func testDomain(t *regress.T) error {
 				notis++
 				noti, told := n.LastNotification(evil, notis)
 				if err = errors.Join(err, told); err == nil && (noti.Error != regs.RMAErrorDomain || noti.Unit != s.found || noti.PeerNode != 1 || noti.PeerVPID != victim) {
-					err = fmt.Errorf("told %+v", noti)
+					err = fmt.Errorf("unexpected notification %+v", noti)
 				}
 			}
 			if err != nil {

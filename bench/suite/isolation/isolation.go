@@ -19,42 +19,42 @@ func Fences() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "isolation/fence", Tags: []string{"smoke", "rma"},
-			Doc: "fences end, and registers are written, while a notification ring is full",
+			Doc: "fences complete and registers can be written while a notification ring is full",
 			Run: testFence,
 		},
 		{
 			Name: "isolation/command-queue", Tags: []string{"rma"},
-			Doc: "commands that find the queue full are refused and counted, in memory too",
+			Doc: "commands to a full queue are refused and counted, also in the notifications",
 			Run: testCommandQueue,
 		},
 		{
 			Name: "isolation/dead-memory", Tags: []string{"smoke"},
-			Doc: "registers are written while no write to memory ends; a mailbox is switched off and on meanwhile",
+			Doc: "registers can be written while DMA writes stall; a mailbox is disabled and enabled meanwhile",
 			Run: testDeadMemory,
 		},
 		{
 			Name: "isolation/dead-ring", Tags: []string{"rma"},
-			Doc: "the same with a notification ring",
+			Doc: "registers can be written while DMA writes stall; a notification ring is disabled and enabled meanwhile",
 			Run: testDeadRing,
 		},
 		{
 			Name: "isolation/read-pointer", Tags: []string{"smoke"},
-			Doc: "a read pointer that cannot be is refused, told, and stops nobody",
+			Doc: "an invalid mailbox read pointer is refused and reported, and blocks no other process",
 			Run: testReadPointer,
 		},
 		{
 			Name: "isolation/noti-read-pointer", Tags: []string{"rma"},
-			Doc: "the same with a notification ring",
+			Doc: "an invalid read pointer of a notification ring is refused and reported, and blocks no other process",
 			Run: testNotiReadPointer,
 		},
 		{
 			Name: "isolation/get-behind-mailbox", Tags: []string{"smoke", "rma"},
-			Doc: "operations of RMA end while mailboxes at both ends are full and the network full of VELO",
+			Doc: "RMA operations complete while mailboxes at both ends are full and the network is full of VELO packets",
 			Run: testGetBehindMailbox,
 		},
 		{
 			Name: "isolation/done-address", Tags: []string{"rma"},
-			Doc: "a command writes nothing before it was told where, and its failed writes are counted",
+			Doc: "a command writes no notification before its ring is configured; its failed writes are counted",
 			Run: testDoneAddress,
 		},
 	}

@@ -17,27 +17,27 @@ func Lives() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "isolation/new-owner", Tags: []string{"smoke", "rma"},
-			Doc: "descriptors of a process that ended, held by somebody's full ring, reach nothing of the next owner of its number",
+			Doc: "descriptors of an ended process, stalled by a full ring, do not affect the next owner of its VPID",
 			Run: testNewOwner,
 		},
 		{
 			Name: "isolation/late-answer", Tags: []string{"rma"},
-			Doc: "answers to a life that has ended reach neither the page nor the ring of the next",
+			Doc: "responses to an ended process reach neither pages nor ring of the next owner of its VPID",
 			Run: testLateAnswer,
 		},
 		{
 			Name: "isolation/held-notification", Tags: []string{"rma"},
-			Doc: "notifications that waited for a full ring do not reach the ring of the next life",
+			Doc: "notifications stalled by a full ring do not reach the ring of the next owner of its VPID",
 			Run: testHeldNotification,
 		},
 		{
 			Name: "isolation/lives",
-			Doc:  "processes of random lives beside others, which notice nothing",
+			Doc:  "processes start and end at random; other processes are not affected",
 			Run:  func(t *regress.T) error { return testLives(t, 10_000) },
 		},
 		{
 			Name: "isolation/lives-long", Tags: []string{"long"},
-			Doc: "the same with 10^6 packets",
+			Doc: "processes start and end at random, 10^6 packets; other processes are not affected",
 			Run: func(t *regress.T) error { return testLives(t, 1_000_000) },
 		},
 	}
@@ -383,7 +383,7 @@ func (l *lives) end(packets uint64) error {
 	for i := range l.residents {
 		s := &l.residents[i]
 		if s.got != l.residents[s.peer].sent || s.told != s.notis {
-			return fmt.Errorf("node %d: %d of %d mails and %d of %d notifications came", i, s.got, l.residents[s.peer].sent, s.told, s.notis)
+			return fmt.Errorf("node %d: %d of %d packets and %d of %d notifications arrived", i, s.got, l.residents[s.peer].sent, s.told, s.notis)
 		}
 		for c, want := range s.expected {
 			if got := binary.LittleEndian.Uint64(s.n.Page(steadyVPID)[8*c:]); got != want {

@@ -83,7 +83,7 @@ func testNewOwner(t *regress.T) error {
 	}
 	noti, err := n.LastNotification(v, 1)
 	if got := binary.LittleEndian.Uint64(n.Page(v)[8:]); err == nil && (got != 77 || noti.Error != 0) {
-		err = fmt.Errorf("the new process wrote %d and was told %+v", got, noti)
+		err = fmt.Errorf("the new process wrote %d and got the notification %+v", got, noti)
 	}
 	return err
 }
@@ -165,7 +165,7 @@ func testHeldNotification(t *regress.T) error {
 	}
 	refused, err := to.Dev.ReadReg(regs.RMAErrors) // while it was between its lives
 	if err == nil && (off < 1 || wp != 0 || off+refused != puts-1) {
-		err = fmt.Errorf("of %d notifications 1 was read, %d discarded, %d refused, %d told the next life", puts, off, refused, wp)
+		err = fmt.Errorf("of %d notifications 1 was read, %d discarded, %d refused, %d delivered to the next owner", puts, off, refused, wp)
 	}
 	return err
 }

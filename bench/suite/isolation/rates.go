@@ -17,12 +17,12 @@ func HoldTimes() []regress.Test {
 	list := []regress.Test{
 		{
 			Name: "isolation/hold-mailbox", Tags: []string{"smoke"},
-			Doc: "a full mailbox holds others for as long as it may, then loses what comes; the next slot says so",
+			Doc: "a full mailbox stalls others up to its limit, then drops packets; the next slot reports how many",
 			Run: testHoldMailbox,
 		},
 		{
 			Name: "isolation/hold-ring", Tags: []string{"smoke", "rma"},
-			Doc: "the same with a notification ring, which tells it with a notification of its own",
+			Doc: "a full notification ring stalls others up to its limit, then drops; a notification reports how many",
 			Run: testHoldRing,
 		},
 	}
@@ -120,7 +120,7 @@ func testHoldRing(t *regress.T) error {
 	at := to.Dev.Memory()[nictest.OwnArea(bad)+nictest.OwnRing:]
 	got, next := regs.RMANoti(binary.LittleEndian.Uint64(at[8:])).Fields(), regs.RMANoti(binary.LittleEndian.Uint64(at[24:])).Fields()
 	if dropped := binary.LittleEndian.Uint64(at); dropped != puts-slots || got != (regs.RMANotiFields{Error: regs.RMAErrorOverflow, Last: true, Seq: slots + 1}) || next.Seq != slots+2 || next.Error != 0 {
-		return fmt.Errorf("told of %d dropped ones: %+v, then %+v", dropped, got, next)
+		return fmt.Errorf("notification of %d dropped ones: %+v, then %+v", dropped, got, next)
 	}
 	return nil
 }
@@ -180,8 +180,8 @@ var misbehaviours = []misbehaviour{
 	{"mailbox", "a mailbox that it does not read", (*rateRun).mail, 4, nil},
 	{"ring", "a ring that it does not read", (*rateRun).tell, 4, nil},
 	{"wrong", "wrong descriptors and a ring that it does not read", (*rateRun).wrong, 4, nil},
-	{"responder", "gets that tell a ring that nobody reads", (*rateRun).getTold, 4, nil},
-	{"answers", "answers that tell a ring that it does not read", (*rateRun).get, 4, nil},
+	{"responder", "gets that notify a ring which is not read", (*rateRun).getTold, 4, nil},
+	{"answers", "responses that notify a ring which its owner does not read", (*rateRun).get, 4, nil},
 	{"pointers", "impossible read pointers", (*rateRun).all, 4, func(r *rateRun) []nictest.RegWrite {
 		return []nictest.RegWrite{nictest.Write(regs.MboxRP(rateBad), r.t.Rand.Uint64()), nictest.Write(regs.NotiRP(rateBad), r.t.Rand.Uint64())}
 	}},

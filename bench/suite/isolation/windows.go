@@ -17,27 +17,27 @@ func SendWindows() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "isolation/pio-pieces", Tags: []string{"smoke"},
-			Doc: "lines cut at random, in any order, those of several processes mixed, arrive whole and in order",
+			Doc: "PIO lines in random pieces and order, several processes interleaved: packets arrive complete and in order",
 			Run: testPieces,
 		},
 		{
 			Name: "isolation/pio-refused", Tags: []string{"smoke"},
-			Doc: "lines without an entry are refused, and those behind them, until they are sent again; all arrive once, in order",
+			Doc: "PIO lines without a free entry are refused, with those behind them, until they are sent again; all packets arrive once and in order",
 			Run: testRefusedLines,
 		},
 		{
 			Name: "isolation/pio-channel",
-			Doc:  "two nodes that send to each other's full mailboxes, with their read pointers behind the lines on one ordered channel",
+			Doc:  "two nodes send to each other's full mailboxes; updates of read pointers queue behind PIO lines on one ordered channel",
 			Run:  testChannel,
 		},
 		{
 			Name: "isolation/pio-killed", Tags: []string{"smoke"},
-			Doc: "a process that ends in the middle of a line leaves nothing of it to others, nor to the next owner of its window",
+			Doc: "a process ends in the middle of a PIO line: nothing of it reaches others or the next owner of its window",
 			Run: testKilledLine,
 		},
 		{
 			Name: "isolation/ring-size", Tags: []string{"rma"},
-			Doc: "a ring that is on keeps its base and size",
+			Doc: "base and size of an enabled ring cannot be changed",
 			Run: testRingSize,
 		},
 	}
@@ -137,7 +137,7 @@ func testPieces(t *regress.T) error {
 				}
 				p := pair{int(s.SrcNode)*vpids + int(s.SrcVPID), to}
 				if k := got[p]; k >= sent[p] || !bytes.Equal(s.Payload, bodies[p][k]) {
-					return fmt.Errorf("from process %d to %d: packet %d of %d is %x: lost, doubled or mixed (seed %d)", p.from, p.to, k, sent[p], s.Payload, t.Seed)
+					return fmt.Errorf("from process %d to %d: packet %d of %d is %x: lost, duplicated or mixed (seed %d)", p.from, p.to, k, sent[p], s.Payload, t.Seed)
 				}
 				got[p]++
 			}

@@ -12,7 +12,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// Links are tests of the network under faults: nothing may be lost, doubled or reordered.
+// Links are tests of the network under faults: nothing may be lost, duplicated or reordered.
 func Links() []regress.Test {
 	return []regress.Test{
 		{
@@ -22,7 +22,7 @@ func Links() []regress.Test {
 		},
 		{
 			Name: "links/long", Tags: []string{"links", "smoke"},
-			Doc: "wires of 50 cycles without faults: nothing is sent twice",
+			Doc: "wires of 50 cycles without faults: no retransmission",
 			Run: testLongLinks,
 		},
 		{
@@ -42,34 +42,34 @@ func Links() []regress.Test {
 		},
 		{
 			Name: "links/down", Tags: []string{"links", "smoke"},
-			Doc: "a link that goes down in traffic and comes back",
+			Doc: "a link that goes down under traffic and recovers",
 			Run: testLinkDown,
 		},
 		{
 			Name: "links/cut", Tags: []string{"links", "smoke"},
-			Doc: "a wire that fails in the middle of packets holds up nobody else",
+			Doc: "a wire that fails in the middle of packets blocks no other traffic",
 			Run: testLinkCut,
 		},
 		{
 			Name: "links/drain", Tags: []string{"links", "smoke"},
-			Doc: "packets for a wire that failed are discarded and counted, and hold nobody",
+			Doc: "packets for a failed wire are discarded and counted, and block no other traffic",
 			Run: testLinkDrain,
 		},
 		{
 			Name: "links/reset", Tags: []string{"links", "smoke"},
-			Doc: "one end of a link or both are reset in traffic: the ends agree again, what was lost is told",
+			Doc: "one or both ends of a link are reset under traffic: the ends synchronise again, lost packets are counted",
 			Run: linkResets("", 0),
 		},
 		{
 			Name: "links/reset-far", Tags: []string{"links"},
-			Doc: "the same over wires of 30 cycles with faults",
+			Doc: "one or both ends of a link are reset under traffic, over wires of 30 cycles with faults",
 			Run: linkResets("wire_latency=30", 3e-3),
 		},
 		soak("", 0, 4_000), soak("", 5, 4_000), soak("", 20, 4_000), soak("", 50, 4_000),
 		soak("-long", 0, 250_000, regress.Deep), soak("-long", 5, 250_000, regress.Deep), soak("-long", 20, 250_000, regress.Deep), soak("-long", 50, 250_000, regress.Deep),
 		{
 			Name: "links/dead", Tags: []string{"links"},
-			Doc: "a wire that swallows everything is found dead and recovers",
+			Doc: "a wire that loses every word is detected as failed and recovers",
 			Run: testLinkDead,
 		},
 	}
@@ -265,7 +265,7 @@ func (m *numbered) onlyRepaired(corrupt bool) error {
 		return err
 	}
 	if faults == 0 || resent == 0 || corrupt && errors == 0 {
-		return fmt.Errorf("%d faults of wires, %d words sent again, %d CRC errors after %d packets: the scenario lost its point (seed %d)", faults, resent, errors, m.sum, m.t.Seed)
+		return fmt.Errorf("%d faults of wires, %d words retransmitted, %d CRC errors after %d packets: the scenario lost its point (seed %d)", faults, resent, errors, m.sum, m.t.Seed)
 	}
 	return nil
 }

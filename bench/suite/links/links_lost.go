@@ -172,7 +172,7 @@ func (m *numbered) accounted() error {
 		told += v
 	}
 	if uint64(m.sum-m.taken) != told {
-		return fmt.Errorf("%d packets sent, %d arrived, %d told to be lost (seed %d)", m.sum, m.taken, told, m.t.Seed)
+		return fmt.Errorf("%d packets sent, %d arrived, %d counted as lost (seed %d)", m.sum, m.taken, told, m.t.Seed)
 	}
 	return nil
 }
@@ -278,7 +278,7 @@ func (m *numbered) agreed() error {
 func soak(name string, latency, packets int, tags ...string) regress.Test {
 	return regress.Test{
 		Name: fmt.Sprintf("links/soak%s-%d", name, latency), Tags: append([]string{"links"}, tags...),
-		Doc: fmt.Sprintf("%d packets over wires of %d cycles with errors, cuts and resets: each arrives once and in order, or its loss is told", packets, latency),
+		Doc: fmt.Sprintf("%d packets over wires of %d cycles with errors, cuts and resets: each arrives once and in order, or is counted as lost", packets, latency),
 		Run: func(t *regress.T) error {
 			if err := nictest.Reshape(t, fmt.Sprintf("wire_latency=%d", latency)); err != nil {
 				return err

@@ -26,9 +26,9 @@ func Network() []regress.Test {
 		test("torus", "a 3 x 3 torus full of packets: no deadlock, in order per pair", saturated(torus, 9), regress.Deep),
 		test("torus-alltoall", "alltoall of VELO and RMA messages over a 3 x 3 torus", over(torus, 9, "alltoall"), regress.Deep),
 		test("torus-random", "random messages over a 3 x 3 torus", over(torus, 9, "random"), regress.Deep),
-		test("table-detour", "entries of the route table lead around a dead link", testDetour),
-		test("route-loop", "packets in a loop of entries are ended and counted, and hinder nobody", testRouteLoop),
-		test("table-nowhere", "entries that lead nowhere cost their packets and hinder nobody", testNowhere),
+		test("table-detour", "entries of the route table lead around a failed link", testDetour),
+		test("route-loop", "packets in a routing loop are discarded and counted, and block no other traffic", testRouteLoop),
+		test("table-nowhere", "route entries without a target discard their packets and block no other traffic", testNowhere),
 	}
 }
 

@@ -91,7 +91,7 @@ type round func(r *host.Rank, c *host.Comm, d *Draw) error
 // several, over all protocols and paths that messages take.
 func Collectives() []regress.Test {
 	list := []regress.Test{{
-		Name: "collectives/barrier", Tags: []string{"collectives"}, Doc: "nobody leaves before everybody has come, in random groups",
+		Name: "collectives/barrier", Tags: []string{"collectives"}, Doc: "no rank leaves the barrier before all have entered, in random groups",
 		Run: func(t *regress.T) error { return inWorlds(t, barriers) },
 	}}
 	list = append(list, regress.Test{
@@ -100,7 +100,7 @@ func Collectives() []regress.Test {
 		Run: func(t *regress.T) error { return inSplitWorlds(t, checkAll) },
 	}, regress.Test{
 		Name: "collectives/nonblocking", Tags: []string{"collectives", "rma"},
-		Doc: "all of them under way at once, in halves of the world, waited for in any order",
+		Doc: "all collectives outstanding at once, in halves of the world, waited for in any order",
 		Run: func(t *regress.T) error { return inSplitWorlds(t, atOnce) },
 	})
 	for _, x := range collectives {
@@ -151,7 +151,7 @@ func barriers() round {
 		defer mu.Unlock()
 		for p, at := range came[d.round] {
 			if at > r.Now() {
-				return fmt.Errorf("rank %d left the barrier at %v before rank %d came", c.ID(), r.Now(), p)
+				return fmt.Errorf("rank %d left the barrier at %v before rank %d entered", c.ID(), r.Now(), p)
 			}
 		}
 		return nil

@@ -293,12 +293,12 @@ func (t *Traffic) open(st host.Status, buf []byte) (letter, error) {
 		binary.LittleEndian.PutUint64(want, uint64(k))
 		stamp(want[8:], l)
 		if st.Tag != l.tag || st.Bytes != l.length || string(want) != string(buf[:st.Bytes]) {
-			return l, fmt.Errorf("rank %d: letter %d from rank %d came with tag %d and %d bytes, expected tag %d and %d bytes, or its bytes are wrong", t.r.ID(), k, l.from, st.Tag, st.Bytes, l.tag, l.length)
+			return l, fmt.Errorf("rank %d: message %d from rank %d arrived with tag %d and %d bytes, expected tag %d and %d bytes, or its bytes are wrong", t.r.ID(), k, l.from, st.Tag, st.Bytes, l.tag, l.length)
 		}
 		t.in[i].length = -1 // once
 		return l, nil
 	}
-	return letter{}, fmt.Errorf("rank %d: letter %d from rank %d was not sent, or came twice", t.r.ID(), k, st.Source)
+	return letter{}, fmt.Errorf("rank %d: message %d from rank %d was not sent, or arrived twice", t.r.ID(), k, st.Source)
 }
 
 // checkOrder: of two letters of one sender that an earlier receive could both

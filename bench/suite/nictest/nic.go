@@ -43,7 +43,7 @@ const (
 	smallApart  = SlotsPerBox * regs.SlotBytes
 )
 
-// OpenNICs opens a device of so many nodes.
+// OpenNICs opens a device with the given number of nodes.
 func OpenNICs(t *regress.T, nodes int) ([]*NIC, error) {
 	if t.OverLine && registry.IsLoopback(t.Device) {
 		return openLoop(t, nodes)
@@ -60,7 +60,16 @@ func OpenNICs(t *regress.T, nodes int) ([]*NIC, error) {
 	return list, nil
 }
 
-// openLoop opens a board whose link ends where it begins: one NIC that is every node of the test,
+// OpenPair opens two NICs with a mailbox each, of processes a and b.
+func OpenPair(t *regress.T, a, b int) ([]*NIC, error) {
+	nics, err := OpenNICs(t, 2)
+	if err != nil {
+		return nil, err
+	}
+	return nics, errors.Join(nics[0].Enable(a, SlotsPerBox), nics[1].Enable(b, SlotsPerBox))
+}
+
+// openLoop opens a board whose link is looped back: one NIC that is every node of the test,
 // with little memory and few processes.
 func openLoop(t *regress.T, nodes int) ([]*NIC, error) {
 	below, err := t.Open(1, smallMemory, nil)
@@ -214,13 +223,21 @@ func Quiesce(sys drivers.Timed) (idle bool, err error) {
 	}
 }
 
-// Settle is quiesce for a device that must come to rest empty.
+// Settle is Quiesce for a device that must be empty once it is idle.
 func Settle(sys drivers.Timed) error {
 	idle, err := Quiesce(sys)
 	if err == nil && !idle {
-		err = errors.New("the hardware stands still with packets inside, expected it empty")
+		err = errors.New("the hardware makes no progress with packets inside, expected it empty")
 	}
 	return err
+}
+
+// Delivered waits until the hardware is idle and empty, and takes the next packet from a mailbox.
+func (n *NIC) Delivered(vpid int) (mailbox.Slot, error) {
+	if err := Settle(n.Sys); err != nil {
+		return mailbox.Slot{}, err
+	}
+	return n.Next(vpid)
 }
 
 // Next takes the next packet from a mailbox; there must be one.

@@ -17,22 +17,22 @@ func HeldUp() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "velo/held-up",
-			Doc:  "packets of every size, held up in the middle, arrive whole and in order",
+			Doc:  "packets of every size, stalled in the middle, arrive complete and in order",
 			Run:  testHeldVELO,
 		},
 		{
 			Name: "rma/held-up", Tags: []string{"rma"},
-			Doc: "requests of every type, held up in the middle, arrive whole",
+			Doc: "requests of every type, stalled in the middle, arrive complete",
 			Run: testHeldRequests,
 		},
 		{
 			Name: "rma/rights", Tags: []string{"rma"},
-			Doc: "a page that may be read is not written, and one that may be written is not read",
+			Doc: "a read-only page is not written, and a write-only page is not read",
 			Run: testRights,
 		},
 		{
 			Name: "rma/held-answers", Tags: []string{"rma"},
-			Doc: "answers of every type, held up in the middle by a full ring, arrive whole",
+			Doc: "responses of every type, stalled in the middle by a full ring, arrive complete",
 			Run: testHeldAnswers,
 		},
 	}
@@ -284,7 +284,7 @@ func testRights(t *regress.T) error {
 					want = regs.RMAErrorRights
 				}
 				if _, got := nics[0].Notification(told); got.Error != want {
-					return fmt.Errorf("%v on a page with rights %v: told %v, expected %v", command, rights, got.Error, want)
+					return fmt.Errorf("%v on a page with rights %v: notified %v, expected %v", command, rights, got.Error, want)
 				}
 				told++
 			}

@@ -17,32 +17,32 @@ func Paths() []regress.Test {
 	return []regress.Test{
 		{
 			Name: "network/misled", Tags: []string{"network"},
-			Doc: "packets that a wrong entry leads into another NIC are discarded and counted there, and hinder nobody",
+			Doc: "packets that a wrong route delivers to another NIC are discarded and counted there, and block no traffic",
 			Run: testMisled,
 		},
 		{
 			Name: "rma/failed-memory", Tags: []string{"rma"},
-			Doc: "each read and write that memory refuses is told once, ends its descriptor, and hinders none behind it",
+			Doc: "each bus error of a read or write is notified once, ends its descriptor, and blocks no later one",
 			Run: testFailedMemory,
 		},
 		{
 			Name: "rma/page-sizes", Tags: []string{"rma"},
-			Doc: "pages of 64 KB and 2 MB: bytes, bounds, and what is unmapped",
+			Doc: "pages of 64 KB and 2 MB: data, bounds, and unmapped pages",
 			Run: testPageSizes,
 		},
 		{
 			Name: "rma/interrupts", Tags: []string{"rma"},
-			Doc: "the interrupts of notifications, of a ring that is full, and of errors: raised, masked, cleared",
+			Doc: "interrupts of notifications, of a full ring, and of errors: raised, masked, cleared",
 			Run: testRMAInterrupts,
 		},
 		{
 			Name: "rma/refused", Tags: []string{"rma"},
-			Doc: "every operation, refused at the target for every reason, is told as what it was, also past a full ring",
+			Doc: "every operation refused at the target, for every reason, is notified with its error, also when the ring was full",
 			Run: testRefused,
 		},
 		{
 			Name: "rma/nvm-ranges", Tags: []string{"rma"},
-			Doc: "four ranges of slow memory at a time, each at its own rate",
+			Doc: "four slow memory ranges at a time, each with its own rate",
 			Run: testNVMRanges,
 		},
 	}
@@ -158,15 +158,15 @@ func testFailedMemory(t *regress.T) error {
 		}
 		now, err := nics[0].Dev.ReadReg(regs.NotiWP(nictest.RawVPID))
 		if err != nil || now == wp {
-			return errors.Join(err, fmt.Errorf("%s: memory refused it, and nobody was told", c.name))
+			return errors.Join(err, fmt.Errorf("%s: a bus error without a notification", c.name))
 		}
 		for k := wp; k < now; k++ {
 			if _, got := nics[0].Notification(int(k)); got.Error != regs.RMAErrorDMA || got.Unit != c.unit || got.Command != c.d.Command {
-				return fmt.Errorf("%s: told %+v, expected %v of %v", c.name, got, regs.RMAErrorDMA, c.unit)
+				return fmt.Errorf("%s: notification %+v, expected %v of %v", c.name, got, regs.RMAErrorDMA, c.unit)
 			}
 		}
 		if c.unit == regs.RMAUnitRequester && now != wp+1 { // it ends its descriptor; fragments that have left fail one by one
-			return fmt.Errorf("%s: told %d times, expected once", c.name, now-wp)
+			return fmt.Errorf("%s: notified %d times, expected once", c.name, now-wp)
 		}
 		after := nics[1].Dev.Memory()[nictest.RawData+0x5000 : nictest.RawData+0x5000+500]
 		if bytes.Equal(before, after) || !bytes.Equal(after, nics[0].Dev.Memory()[nictest.RawData+0x4000:nictest.RawData+0x4000+500]) {
@@ -251,7 +251,7 @@ func testPageSizes(t *regress.T) error {
 			return err
 		}
 		if _, got := nics[0].Notification(i); got.Error != c.want {
-			return fmt.Errorf("a put to 0x%x: told %v, expected %v", c.at, got.Error, c.want)
+			return fmt.Errorf("a put to 0x%x: notified %v, expected %v", c.at, got.Error, c.want)
 		}
 	}
 	return nil

@@ -123,7 +123,7 @@ func (x *toldRefusals) compare(list []refusal) error {
 	}
 	for k, n := range x.seen {
 		if n != 0 {
-			return fmt.Errorf("%v told for %v: %d too many", regs.RMAError(k[1]), regs.RMACommand(k[0]), n)
+			return fmt.Errorf("%v notified for %v: %d too many", regs.RMAError(k[1]), regs.RMACommand(k[0]), n)
 		}
 	}
 	return nil

@@ -44,27 +44,27 @@ func rawRMA() []regress.Test {
 		},
 		{
 			Name: "rma/bad-descriptors", Tags: []string{"rma"},
-			Doc: "what a descriptor gets wrong is told, and refusals reach nobody",
+			Doc: "invalid descriptors are notified with their error and have no effect elsewhere",
 			Run: testBadDescriptors,
 		},
 		{
 			Name: "rma/neighbours", Tags: []string{"rma"},
-			Doc: "bytes beside a put stay as they were, at every alignment",
+			Doc: "puts at every alignment leave neighbouring bytes unchanged",
 			Run: testNeighbours,
 		},
 		{
 			Name: "rma/nvm-limit", Tags: []string{"smoke", "rma"},
-			Doc: "a memory of an eighth of line rate takes as long as it should",
+			Doc: "memory at an eighth of the line rate takes the expected time",
 			Run: testNVMLimit,
 		},
 		{
 			Name: "rma/ring-shared", Tags: []string{"rma"},
-			Doc: "units that wait for the same full ring get its free slots in turn",
+			Doc: "units that wait for the same full ring get its free slots in round-robin order",
 			Run: testSharedRing,
 		},
 		{
 			Name: "rma/registers", Tags: []string{"rma"},
-			Doc: "every register of RMA reads, and holds what it should",
+			Doc: "every RMA register reads back what it should hold",
 			Run: testRMARegisters,
 		},
 	}

@@ -35,12 +35,12 @@ func Rates() (list []regress.Test) {
 	return append(list,
 		regress.Test{
 			Name: "isolation/failed-slot", Tags: []string{"smoke"},
-			Doc: "a slot that memory refuses switches its mailbox off; what was under way behind it is dropped and counted",
+			Doc: "a bus error in a slot disables its mailbox; packets behind it are dropped and counted",
 			Run: testFailedSlot,
 		},
 		regress.Test{
 			Name: "isolation/failed-notification", Tags: []string{"rma"},
-			Doc: "the same with a notification ring",
+			Doc: "a bus error in a notification disables its ring; notifications behind it are dropped and counted",
 			Run: testFailedNotification,
 		})
 }

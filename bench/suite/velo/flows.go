@@ -96,7 +96,7 @@ func FlowCorners() []regress.Test {
 		},
 		{
 			Name: "none/hang", Tags: []string{"none"},
-			Doc: "mailboxes so small that every core blocks in a store: the verdict says so",
+			Doc: "mailboxes so small that every core blocks in a store: the verdict names them",
 			Run: testHang,
 		},
 	}

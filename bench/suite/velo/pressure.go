@@ -14,11 +14,8 @@ import (
 
 // testRefusals: nothing that the requester refuses may reach the network.
 func testRefusals(t *regress.T) error {
-	nics, err := nictest.OpenNICs(t, 2)
+	nics, err := nictest.OpenPair(t, 0, 0)
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(nics[0].Enable(0, nictest.SlotsPerBox), nics[1].Enable(0, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
 	to1 := regs.PioFields{DstNode: 1}
@@ -59,10 +56,7 @@ func testRefusals(t *regress.T) error {
 	if err := nics[0].Send(to1, []byte("after")); err != nil {
 		return err
 	}
-	if err := nictest.Settle(nics[0].Sys); err != nil {
-		return err
-	}
-	s, err := nics[1].Next(0)
+	s, err := nics[1].Delivered(0)
 	if err != nil {
 		return err
 	}
@@ -73,11 +67,8 @@ func testRefusals(t *regress.T) error {
 }
 
 func testMailboxOff(t *regress.T) error {
-	nics, err := nictest.OpenNICs(t, 2)
+	nics, err := nictest.OpenPair(t, 0, 0)
 	if err != nil {
-		return err
-	}
-	if err := errors.Join(nics[0].Enable(0, nictest.SlotsPerBox), nics[1].Enable(0, nictest.SlotsPerBox)); err != nil {
 		return err
 	}
 	for _, vpid := range []uint8{9, 0} { // off, on
@@ -156,10 +147,7 @@ func drain(nics []*nictest.NIC, packets int) error {
 			}
 		}
 	}
-	if err := nictest.Settle(nics[1].Sys); err != nil {
-		return err
-	}
-	s, err := nics[1].Next(1)
+	s, err := nics[1].Delivered(1)
 	if err != nil {
 		return err
 	}
@@ -182,10 +170,7 @@ func testOddRing(t *regress.T) error {
 		if err := nics[0].Send(regs.PioFields{DstNode: nics[1].Number()}, binary.LittleEndian.AppendUint32(nil, uint32(i))); err != nil {
 			return err
 		}
-		if err := nictest.Settle(nics[0].Sys); err != nil {
-			return err
-		}
-		s, err := nics[1].Next(0)
+		s, err := nics[1].Delivered(0)
 		if err != nil {
 			return err
 		}

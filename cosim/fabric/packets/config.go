@@ -121,7 +121,7 @@ func (c *Config) check() error {
 	case c.AckCycles < 0 || c.AckCycles > maxAckCycles:
 		return refuse("acknowledgements of %d cycles: expected 0 (on packets) to %d", c.AckCycles, maxAckCycles)
 	case c.AckCycles > 0 && c.Bound == NoBound:
-		return refuse("acknowledgements of %d cycles: nobody waits for them; expected a bound on packets under way, which is what they are counted for", c.AckCycles)
+		return refuse("acknowledgements of %d cycles without a bound on packets in flight; acknowledgements only serve to count these", c.AckCycles)
 	case c.Rates != nil && len(c.Rates) != c.Topology.Nodes() || c.Watched != nil && len(c.Watched) != c.Topology.Nodes():
 		return refuse("rates of %d nodes, %d watched: expected %d", len(c.Rates), len(c.Watched), c.Topology.Nodes())
 	}

@@ -87,6 +87,8 @@ func Parse(b []byte) (m Message, err error) {
 		return m, term.UnexpectedOpcode
 	case !h.Last || h.MO != 0:
 		return m, term.UntaggedInvalidMO
+	case o.IsImmediate() && len(payload) != rdmap.ImmediateBytes:
+		return m, term.CatastrophicStream
 	}
 	m = Message{Opcode: o, MSN: h.MSN, Payload: payload}
 	if o.Invalidates() {

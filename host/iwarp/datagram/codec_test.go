@@ -67,6 +67,7 @@ func TestParseErrors(t *testing.T) {
 		"tagged":                 {ddp.Header{Last: true, Tagged: true, Control: 0x40}, term.UnexpectedOpcode},
 		"Read Request":           {ddp.Header{Last: true, Control: 0x41, QN: 1}, term.UnexpectedOpcode},
 		"RDMAP version":          {ddp.Header{Last: true, Control: 0x83}, term.InvalidVersion},
+		"short Immediate Data":   {ddp.Header{Last: true, Control: 0x48}, term.CatastrophicStream},
 		"queue of another model": {ddp.Header{Last: true, Control: 0x43, QN: 2}, term.UntaggedInvalidQN},
 	} {
 		if _, err := Parse(c.h.Append(nil)); !errors.Is(err, c.want) {

@@ -11,8 +11,8 @@ import (
 
 const (
 	reliableBytes = 24
-	// Window is the number of messages in flight to one peer, and of those that a receiver can
-	// acknowledge selectively.
+	// Window is the largest number of messages in flight to one peer. A receiver can acknowledge
+	// as many selectively.
 	Window = 32
 
 	// reorderLimit is the number of acknowledgements of later messages that show a loss.
@@ -25,15 +25,15 @@ const (
 
 // ReliableConfig describes one end of the reliable transport.
 type ReliableConfig struct {
-	// Epoch tells the incarnations of an endpoint apart. It must increase whenever an endpoint
+	// Epoch identifies an incarnation of an endpoint. It must increase whenever an endpoint
 	// with the same address starts again; a start time in seconds will do.
 	Epoch    uint32
 	Peers    int           // most peers; datagrams of further ones are dropped
 	Stored   int           // messages that may wait for an earlier one, of all peers together
 	Timeout  time.Duration // shortest time after which a message is repeated
 	Attempts int           // transmissions without an answer after which a peer is unreachable
-	AckDelay time.Duration // longest time for which an acknowledgement waits for data to ride on
-	AckEvery int           // messages after which it no longer waits
+	AckDelay time.Duration // longest delay of an acknowledgement, which data of this end may carry
+	AckEvery int           // messages after which an acknowledgement is sent at once
 	// Deliver passes on the next message of a peer. It returns false if it has no buffer: the
 	// message is not acknowledged then, and its sender repeats it.
 	Deliver func(from netip.AddrPort, segment []byte) bool
@@ -68,6 +68,7 @@ type Reliable struct {
 	spare    [][]byte
 	done     []Done
 	header   [reliableBytes]byte
+	last     attempt
 	Counters Counters
 }
 
@@ -75,24 +76,31 @@ type peer struct {
 	address netip.AddrPort
 
 	// Sender. Sequence numbers begin with 0 in every epoch and wrap around.
-	first   uint32 // oldest message in flight
-	n       uint32 // messages in flight
-	flight  [Window]outgoing
-	rtt     time.Duration // smoothed round-trip time, 0 before the first sample
-	failed  bool
-	silent  int    // timeouts since the last datagram of the peer
-	backoff uint   // doublings of the timeout
-	sent    uint32 // transmissions, repetitions included
+	first  uint32 // oldest message in flight
+	n      uint32 // messages in flight
+	flight [Window]outgoing
+	rtt    time.Duration // smoothed round-trip time, 0 before the first sample
+	failed bool
+
+	pacing
 
 	// Receiver
 	epoch    uint32
 	known    bool // epoch is valid
 	expected uint32
 	early    [Window][]byte // messages expected+1+i, by sequence number modulo Window
-	ackDue   bool
-	ackNow   bool
-	ackAt    time.Duration
-	unacked  int
+}
+
+// pacing is the part of a peer that a transmission to it changes, besides the message.
+type pacing struct {
+	silent  int    // timeouts since the last datagram of the peer
+	backoff uint   // doublings of the timeout
+	sent    uint32 // transmissions, repetitions included
+
+	ackDue  bool
+	ackNow  bool
+	ackAt   time.Duration
+	unacked int
 }
 
 type outgoing struct {
@@ -104,6 +112,12 @@ type outgoing struct {
 	acked    bool
 	overtook int // later messages that were acknowledged since the last transmission
 }
+
+// inFlight returns message i of those in flight, the oldest one first.
+func (p *peer) inFlight(i uint32) *outgoing { return &p.flight[(p.first+i)%Window] }
+
+// isUnsentOrLost reports whether the message is due at once, without a timeout.
+func (o *outgoing) isUnsentOrLost() bool { return o.sent == 0 || o.overtook >= reorderLimit }
 
 // NewReliable returns an endpoint without peers.
 func NewReliable(c ReliableConfig) *Reliable {
@@ -138,7 +152,7 @@ func (r *Reliable) Send(to netip.AddrPort, id uint64, parts [][]byte) error {
 	case p.n == Window:
 		return ErrWindowFull
 	}
-	p.flight[(p.first+p.n)%Window] = outgoing{id: id, parts: parts}
+	*p.inFlight(p.n) = outgoing{id: id, parts: parts}
 	p.n++
 	return nil
 }
@@ -159,7 +173,9 @@ func (r *Reliable) Next(now time.Duration) (to netip.AddrPort, header []byte, pa
 	for range r.order {
 		p := r.order[r.turn%len(r.order)]
 		r.turn = (r.turn + 1) % len(r.order)
+		r.last = attempt{peer: p, pacing: p.pacing}
 		if o, seq := r.due(p, now); o != nil {
+			r.last.message, r.last.outgoing = o, *o
 			if o.sent > 0 {
 				r.Counters.Retransmitted++
 			}
@@ -178,10 +194,10 @@ func (r *Reliable) Next(now time.Duration) (to netip.AddrPort, header []byte, pa
 // due returns the message to a peer that must be sent or repeated now.
 func (r *Reliable) due(p *peer, now time.Duration) (*outgoing, uint32) {
 	for i := range p.n {
-		o := &p.flight[(p.first+i)%Window]
+		o := p.inFlight(i)
 		switch {
 		case o.acked:
-		case o.sent == 0, o.overtook >= reorderLimit:
+		case o.isUnsentOrLost():
 			return o, p.first + i
 		case now >= o.sentAt+r.timeout(p):
 			if i == 0 && !r.timedOut(p) {
@@ -213,12 +229,19 @@ func (r *Reliable) timeout(p *peer) time.Duration {
 
 // giveUp completes everything in flight with an error.
 func (r *Reliable) giveUp(p *peer) {
-	for ; p.n > 0; p.n-- {
-		r.done = append(r.done, Done{p.flight[p.first%Window].id, p.address, ErrUnreachable})
-		p.flight[p.first%Window] = outgoing{}
-		p.first++
+	for p.n > 0 {
+		r.completeOldest(p, ErrUnreachable)
 	}
 	p.failed = true
+}
+
+// completeOldest removes the oldest message in flight.
+func (r *Reliable) completeOldest(p *peer, err error) {
+	o := p.inFlight(0)
+	r.done = append(r.done, Done{o.id, p.address, err})
+	*o = outgoing{}
+	p.first++
+	p.n--
 }
 
 // Deadline returns the earliest time at which Next has something to send without further calls.
@@ -233,8 +256,8 @@ func (r *Reliable) Deadline() (at time.Duration, ok bool) {
 			earliest(p.ackAt)
 		}
 		for i := range p.n {
-			if o := &p.flight[(p.first+i)%Window]; !o.acked {
-				if o.sent == 0 || o.overtook >= reorderLimit {
+			if o := p.inFlight(i); !o.acked {
+				if o.isUnsentOrLost() {
 					earliest(0)
 				} else {
 					earliest(o.sentAt + r.timeout(p))
@@ -304,8 +327,8 @@ func (r *Reliable) Receive(from netip.AddrPort, b []byte, now time.Duration) err
 	}
 	seq := binary.BigEndian.Uint32(b[8:])
 	oldest := seq - uint32(b[2])
-	// All messages before the oldest one were acknowledged. If this end does not know of it, it has
-	// started again since, and what the former incarnation acknowledged will not be repeated.
+	// All messages before the oldest one were acknowledged. If this end still expects one of them,
+	// its former incarnation acknowledged it, and the peer will not repeat it.
 	if !p.known || epoch != p.epoch || int32(oldest-p.expected) > 0 {
 		r.restart(p, epoch, oldest)
 	}
@@ -313,7 +336,7 @@ func (r *Reliable) Receive(from netip.AddrPort, b []byte, now time.Duration) err
 	return nil
 }
 
-// restart begins to receive with a sequence number, and forgets what was stored.
+// restart begins to receive with a sequence number, and drops the stored messages.
 func (r *Reliable) restart(p *peer, epoch, expected uint32) {
 	for i, b := range p.early {
 		if b != nil {
@@ -343,11 +366,7 @@ func (r *Reliable) accept(p *peer, seq uint32, segment []byte, now time.Duration
 	case distance > 0:
 		p.ackNow = true // a gap: the sender learns of it at once
 		r.store(p, slot, segment)
-	case !r.config.Deliver(p.address, segment):
-		r.Counters.NotReady++
-	default:
-		p.expected++
-		p.unacked++
+	case r.deliver(p, segment):
 		r.drain(p)
 	}
 	if p.unacked >= r.config.AckEvery {
@@ -368,22 +387,27 @@ func (r *Reliable) store(p *peer, slot int, segment []byte) {
 	r.spare = r.spare[:n-1]
 }
 
-// drain delivers stored messages that have become the next ones.
+// deliver passes on the expected message. It returns false if there is no buffer for it.
+func (r *Reliable) deliver(p *peer, segment []byte) bool {
+	if !r.config.Deliver(p.address, segment) {
+		r.Counters.NotReady++
+		return false
+	}
+	p.expected++
+	p.unacked++
+	return true
+}
+
+// drain delivers stored messages that have become the next ones. One without a buffer is dropped
+// and repeated by its sender: nothing else would deliver it later.
 func (r *Reliable) drain(p *peer) {
-	for {
+	for delivered := true; delivered; {
 		slot := int(p.expected % Window)
 		if p.early[slot] == nil {
 			return
 		}
-		if !r.config.Deliver(p.address, p.early[slot]) {
-			// It is dropped and repeated by its sender: nothing else would deliver it later.
-			r.Counters.NotReady++
-			r.release(p, slot)
-			return
-		}
+		delivered = r.deliver(p, p.early[slot])
 		r.release(p, slot)
-		p.expected++
-		p.unacked++
 	}
 }
 
@@ -394,8 +418,7 @@ func (r *Reliable) acknowledge(p *peer, expected, stored uint32, now time.Durati
 	}
 	var newest *outgoing // latest transmission among the newly acknowledged messages
 	for i := range p.n {
-		seq := p.first + i
-		o := &p.flight[seq%Window]
+		o, seq := p.inFlight(i), p.first+i
 		bit := seq - expected - 1
 		isAcked := int32(seq-expected) < 0 || bit < Window && stored&(1<<bit) != 0
 		if isAcked && !o.acked && o.sent > 0 {
@@ -410,7 +433,7 @@ func (r *Reliable) acknowledge(p *peer, expected, stored uint32, now time.Durati
 		o.acked = isAcked && o.sent > 0
 	}
 	for i := uint32(0); newest != nil && i < p.n; i++ {
-		o := &p.flight[(p.first+i)%Window]
+		o := p.inFlight(i)
 		if !o.acked && o.sent > 0 && int32(o.order-newest.order) < 0 {
 			o.overtook++
 		}
@@ -419,10 +442,7 @@ func (r *Reliable) acknowledge(p *peer, expected, stored uint32, now time.Durati
 		p.backoff = 0
 	}
 	for p.n > 0 && int32(p.first-expected) < 0 {
-		r.done = append(r.done, Done{p.flight[p.first%Window].id, p.address, nil})
-		p.flight[p.first%Window] = outgoing{}
-		p.first++
-		p.n--
+		r.completeOldest(p, nil)
 	}
 }
 

@@ -50,7 +50,7 @@ func (r *Reliable) AppendState(b []byte) []byte {
 			number(uint32(p.silent))
 		}
 		for i := range p.n {
-			o := &p.flight[(p.first+i)%Window]
+			o := p.inFlight(i)
 			number(uint32(o.id), flag(o.acked), uint32(min(o.sent, 2)), uint32(min(o.overtook, reorderLimit)), p.rank(o))
 		}
 		for i, e := range p.early {
@@ -74,7 +74,7 @@ func flag(on bool) uint32 {
 // transmissions matters later, not their numbers.
 func (p *peer) rank(o *outgoing) (n uint32) {
 	for i := range p.n {
-		if x := &p.flight[(p.first+i)%Window]; x.sent > 0 && o.sent > 0 && int32(x.order-o.order) < 0 {
+		if x := p.inFlight(i); x.sent > 0 && o.sent > 0 && int32(x.order-o.order) < 0 {
 			n++
 		}
 	}

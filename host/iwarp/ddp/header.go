@@ -43,6 +43,12 @@ func (h *Header) Bytes() int {
 	return UntaggedBytes
 }
 
+// HeaderBytes returns the length of the header that begins with the octet control.
+func HeaderBytes(control byte) int {
+	h := Header{Tagged: control&controlTagged != 0}
+	return h.Bytes()
+}
+
 // Append appends the encoded header.
 func (h *Header) Append(b []byte) []byte {
 	control := byte(Version)

@@ -13,9 +13,11 @@ type Buffer struct {
 }
 
 // Len returns the number of bytes of the buffer.
-func (b *Buffer) Len() int {
-	n := 0
-	for _, p := range b.Pieces {
+func (b *Buffer) Len() int { return Length(b.Pieces) }
+
+// Length returns the number of bytes of data in pieces.
+func Length(pieces [][]byte) (n int) {
+	for _, p := range pieces {
 		n += len(p)
 	}
 	return n
@@ -125,8 +127,8 @@ func (q *Queue) Place(h Header, payload []byte) error {
 	return nil
 }
 
-// find returns the slot of a message. Sequence numbers wrap around, so older and newer ones are
-// told apart by the sign of their distance.
+// find returns the slot of a message. Sequence numbers wrap around, so the sign of their distance
+// distinguishes older and newer ones.
 func (q *Queue) find(msn uint32) (*slot, error) {
 	distance := int32(msn - q.first)
 	switch {

@@ -5,8 +5,8 @@
 //
 // Properties that are checked in every state:
 //
-//   - A receiver gets the messages of a sender in order and at most once; without restarts, it also
-//     gets every one of them.
+//   - A receiver receives the messages of a sender in order and at most once; without restarts, it
+//     receives all of them.
 //   - A message completes once, in order, and not before it was delivered.
 //   - From every state an end is reachable in which all messages have completed: no deadlock.
 //

@@ -178,7 +178,7 @@ func (r *Receiver) next(stream []byte) (ulpdu []byte, used int, err error) {
 }
 
 // markersAgree checks the markers of an FPDU that have been received. It is called before the FPDU
-// is complete: a wrong length would otherwise make the receiver wait for bytes that nobody sends.
+// is complete: otherwise a wrong length would make the receiver wait for bytes that never arrive.
 func markersAgree(stream []byte, lead, first, total int) bool {
 	if lead > 0 && binary.BigEndian.Uint16(stream[2:]) != 0 {
 		return false

@@ -25,8 +25,10 @@ const (
 	controlVersion          = 0x40 // version 1 in the two most significant bits
 	versionMask             = 0xc0
 	opcodeMask              = 0x0f
-	immediateBytes          = 8
 	readRequestBytes        = 28
+
+	// ImmediateBytes is the length of Immediate Data.
+	ImmediateBytes = 8
 )
 
 var opcodeNames = [numberOfOpcodes]string{
@@ -50,8 +52,11 @@ const (
 
 // IsSend reports whether the message consumes a receive of the peer.
 func (o Opcode) IsSend() bool {
-	return o >= Send && o <= SendSEInvalidate || o == Immediate || o == ImmediateSE
+	return o >= Send && o <= SendSEInvalidate || o.IsImmediate()
 }
+
+// IsImmediate reports whether the message carries Immediate Data, which has a fixed length.
+func (o Opcode) IsImmediate() bool { return o == Immediate || o == ImmediateSE }
 
 // Invalidates reports whether the message invalidates an STag of the receiver.
 func (o Opcode) Invalidates() bool { return o == SendInvalidate || o == SendSEInvalidate }
@@ -202,11 +207,7 @@ func ParseReport(b []byte) (r Report, err error) {
 		}
 	}
 	if present&reportHeader != 0 && len(b) > 0 {
-		n := ddp.UntaggedBytes
-		if b[0]&0x80 != 0 {
-			n = ddp.TaggedBytes
-		}
-		r.Header = take(n)
+		r.Header = take(ddp.HeaderBytes(b[0]))
 	}
 	if present&reportRequest != 0 {
 		r.ReadRequest = take(readRequestBytes)

@@ -41,7 +41,7 @@ func (s *Stream) receive(h ddp.Header, payload []byte) error {
 	}
 	switch {
 	case o == Write:
-		return s.receiveWrite(h, payload)
+		return s.placeTagged(h, payload, ddp.RemoteWrite)
 	case o == ReadResponse:
 		return s.receiveResponse(h, payload)
 	case o == ReadRequest:
@@ -52,13 +52,13 @@ func (s *Stream) receive(h ddp.Header, payload []byte) error {
 	return s.receiveSend(h, payload)
 }
 
-// receiveWrite places a segment of an RDMA Write. An empty segment touches no memory and its STag
-// is not checked, so that it can serve as RTR (RFC 6581, section 9.2).
-func (s *Stream) receiveWrite(h ddp.Header, payload []byte) error {
+// placeTagged copies a tagged segment into memory with a right. An empty segment touches no memory
+// and its STag is not checked, so that an empty Write can serve as RTR (RFC 6581, section 9.2).
+func (s *Stream) placeTagged(h ddp.Header, payload []byte, right ddp.Rights) error {
 	if len(payload) == 0 {
 		return nil
 	}
-	b, v := s.config.Memory.Access(h.STag, s.config.Domain, h.TO, len(payload), ddp.RemoteWrite)
+	b, v := s.config.Memory.Access(h.STag, s.config.Domain, h.TO, len(payload), right)
 	if v != ddp.Allowed {
 		return protectionCode(v, true)
 	}
@@ -73,12 +73,8 @@ func (s *Stream) receiveResponse(h ddp.Header, payload []byte) error {
 	if err != nil {
 		return err
 	}
-	if len(payload) > 0 {
-		b, v := s.config.Memory.Access(h.STag, s.config.Domain, h.TO, len(payload), ddp.LocalWrite)
-		if v != ddp.Allowed {
-			return protectionCode(v, true)
-		}
-		copy(b, payload)
+	if err := s.placeTagged(h, payload, ddp.LocalWrite); err != nil {
+		return err
 	}
 	slot.placed += len(payload)
 	if slot.placed == slot.length {
@@ -105,7 +101,7 @@ func (s *Stream) outstandingRead(h ddp.Header, n int) (*workSlot, error) {
 		}
 		return slot, nil
 	}
-	return nil, term.UnexpectedOpcode // a response that nobody asked for
+	return nil, term.UnexpectedOpcode // no Read is outstanding
 }
 
 func (s *Stream) receiveRequest(h ddp.Header, payload []byte) error {
@@ -156,22 +152,22 @@ func (s *Stream) receiveSend(h ddp.Header, payload []byte) error {
 
 // deliver applies the effects of a complete message.
 func (s *Stream) deliver(c *Completion, stag uint32) error {
-	if (c.Opcode == Immediate || c.Opcode == ImmediateSE) && c.Length != immediateBytes {
+	if c.Opcode.IsImmediate() && c.Length != ImmediateBytes {
 		return term.CatastrophicStream
 	}
 	if !c.Opcode.Invalidates() {
 		return nil
 	}
 	if v := s.config.Memory.Invalidate(stag, s.config.Domain, true); v != ddp.Allowed {
-		return invalidateCode(v)
+		return InvalidateCode(v)
 	}
 	c.Invalidated = stag
 	return nil
 }
 
-// invalidateCode returns the code for an STag that cannot be invalidated: a protection error if it
-// belongs to somebody else, otherwise an operation error.
-func invalidateCode(v ddp.Violation) term.Code {
+// InvalidateCode returns the code for an STag that cannot be invalidated: a protection error if the
+// peer has no access to its region, otherwise an operation error.
+func InvalidateCode(v ddp.Violation) term.Code {
 	if v == ddp.NotAssociated || v == ddp.NoRight {
 		return term.ProtectNotInvalidated
 	}

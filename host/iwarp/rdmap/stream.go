@@ -87,7 +87,6 @@ type Stream struct {
 	handed   bool // Next has returned a segment that was not accepted yet
 	header   [ddp.UntaggedBytes]byte
 	scratch  [maxReport]byte // payload of a Read Request or a Terminate message
-	length   int             // of the message in scratch
 	gather   [][]byte
 
 	receives *ddp.Queue
@@ -176,10 +175,7 @@ func (s *Stream) PostSend(w Work) error {
 	if s.numSends == len(s.sends) {
 		return ErrQueueFull
 	}
-	slot := workSlot{work: w}
-	for _, p := range w.Pieces {
-		slot.length += len(p)
-	}
+	slot := workSlot{work: w, length: ddp.Length(w.Pieces)}
 	switch {
 	case w.Opcode == ReadRequest:
 		slot.length = w.Length
@@ -192,8 +188,8 @@ func (s *Stream) PostSend(w Work) error {
 				return ErrBadWork
 			}
 		}
-	case w.Opcode == Immediate || w.Opcode == ImmediateSE:
-		if slot.length != immediateBytes {
+	case w.Opcode.IsImmediate():
+		if slot.length != ImmediateBytes {
 			return ErrBadWork
 		}
 	case !w.Opcode.IsSend() && w.Opcode != Write, uint64(slot.length) > 0xffffffff:
@@ -251,10 +247,7 @@ func (s *Stream) fail(code term.Code, segment []byte) {
 	if code.Layer() == term.LayerLLP || len(segment) < ddp.TaggedBytes {
 		return
 	}
-	n := ddp.UntaggedBytes
-	if segment[0]&0x80 != 0 {
-		n = ddp.TaggedBytes
-	}
+	n := ddp.HeaderBytes(segment[0])
 	if len(segment) < n {
 		return
 	}

@@ -57,9 +57,9 @@ func (s *Stream) canStart() bool {
 }
 
 func (s *Stream) beginReport() {
-	s.length = len(s.report.Append(s.scratch[:0]))
+	length := len(s.report.Append(s.scratch[:0]))
 	h := ddp.Header{Control: Control(Terminate), QN: QueueTerminate, MSN: 1}
-	s.segments, s.sending = ddp.Segment(h, s.length, s.config.Limit), fromReport
+	s.segments, s.sending = ddp.Segment(h, length, s.config.Limit), fromReport
 }
 
 func (s *Stream) beginReply() {
@@ -81,7 +81,6 @@ func (s *Stream) beginSend() {
 		s.pending++
 		r := Read{w.LocalSTag, w.LocalTO, uint32(w.Length), w.RemoteSTag, w.RemoteTO}
 		length = len(r.Append(s.scratch[:0]))
-		s.length = length
 	default:
 		h.QN, h.MSN = QueueSend, s.sendMSN
 		s.sendMSN++

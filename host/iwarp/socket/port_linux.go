@@ -78,7 +78,7 @@ func (s *stream) Write(b []byte) (int, error) {
 const maxParts = 16
 
 // Datagram is a DatagramPort over a UDP socket of IPv4. It calls the kernel with structures of its
-// own, because those of package unix are allocated for every call.
+// own, because package unix allocates its structures for every call.
 type Datagram struct {
 	reader, writer message
 }
@@ -147,8 +147,8 @@ func (d *Datagram) Send(to netip.AddrPort, parts [][]byte) (bool, error) {
 	return false, w.errno
 }
 
-// Receive returns a datagram. Errors that an earlier datagram has caused, such as a port that
-// nobody has bound, are no datagram.
+// Receive returns a datagram. It ignores errors that an earlier datagram caused, such as ICMP's
+// port unreachable.
 func (d *Datagram) Receive(b []byte) (int, netip.AddrPort, bool) {
 	r := &d.reader
 	r.set(0, b)

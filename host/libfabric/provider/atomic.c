@@ -43,8 +43,7 @@ static ssize_t start_atomic(struct fid_ep *fid, struct nl_operands o, fi_addr_t 
 	    .atomic_op = (uint16_t)o.op, .datatype = (uint16_t)o.type, .compares = o.compare != NULL};
 	if (r.peer < 0 || (uint32_t)r.peer >= nl_region->size)
 		return -FI_EINVAL;
-	if (!(flags & FI_INJECT && context == NULL) && (!ep->tx_selective || flags & FI_COMPLETION))
-		r.flags |= NL_COMPLETION;
+	r.flags |= nl_tx_completion(ep, flags, context);
 	char bytes[NL_INLINE] = {0}; /* FI_ATOMIC_READ has no operands */
 	if (o.buf != NULL)
 		memcpy(bytes, o.buf, n);
@@ -52,8 +51,6 @@ static ssize_t start_atomic(struct fid_ep *fid, struct nl_operands o, fi_addr_t 
 		memcpy(bytes + n, o.compare, n);
 	return nl_start(ep, &r, bytes);
 }
-
-static uint64_t default_flags(struct fid_ep *ep) { return ((struct nl_ep *)ep)->tx_flags; }
 
 /* first is the only element of a vector; vectors of more are not supported (iov_limit is 1). */
 static const void *first(const struct fi_ioc *iov, size_t count) { return count > 0 ? iov->addr : NULL; }
@@ -65,7 +62,7 @@ static ssize_t atomic_write(struct fid_ep *ep, const void *buf, size_t count, vo
 {
 	(void)desc;
 	return start_atomic(ep, (struct nl_operands){buf, NULL, NULL, count, type, op}, to, addr, key, context,
-			    default_flags(ep));
+			    nl_tx_flags(ep));
 }
 
 static ssize_t atomic_writev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc, size_t count, fi_addr_t to,
@@ -99,7 +96,7 @@ static ssize_t atomic_readwrite(struct fid_ep *ep, const void *buf, size_t count
 {
 	(void)desc, (void)result_desc;
 	return start_atomic(ep, (struct nl_operands){buf, NULL, result, count, type, op}, to, addr, key, context,
-			    default_flags(ep));
+			    nl_tx_flags(ep));
 }
 
 static ssize_t atomic_readwritev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc, size_t count,
@@ -130,7 +127,7 @@ static ssize_t atomic_compwrite(struct fid_ep *ep, const void *buf, size_t count
 {
 	(void)desc, (void)compare_desc, (void)result_desc;
 	return start_atomic(ep, (struct nl_operands){buf, compare, result, count, type, op}, to, addr, key, context,
-			    default_flags(ep));
+			    nl_tx_flags(ep));
 }
 
 static ssize_t atomic_compwritev(struct fid_ep *ep, const struct fi_ioc *iov, void **desc, size_t count,

@@ -41,8 +41,7 @@ static ssize_t send_any(struct nl_ep *ep, const void *buf, size_t len, fi_addr_t
 		return -FI_EINVAL;
 	if (flags & FI_INJECT && len > NL_INLINE)
 		return -FI_EMSGSIZE;
-	if (!(flags & FI_INJECT && context == NULL) && (!ep->tx_selective || flags & FI_COMPLETION))
-		r.flags |= NL_COMPLETION;
+	r.flags |= nl_tx_completion(ep, flags, context);
 	if (flags & (FI_DELIVERY_COMPLETE | FI_MATCH_COMPLETE))
 		r.flags |= NL_MATCHED;
 	if (len <= NL_INLINE)

@@ -58,6 +58,17 @@ struct nl_ep {
 	uint32_t index; /* in nl_eps */
 };
 
+/* The flags of operations that are started without flags of their own. */
+static inline uint64_t nl_tx_flags(struct fid_ep *ep) { return ((struct nl_ep *)ep)->tx_flags; }
+
+/* NL_COMPLETION, or 0 for an operation whose completion the program does not want. */
+static inline uint32_t nl_tx_completion(const struct nl_ep *ep, uint64_t flags, const void *context)
+{
+	if (flags & FI_INJECT && context == NULL)
+		return 0;
+	return !ep->tx_selective || flags & FI_COMPLETION ? NL_COMPLETION : 0;
+}
+
 /* The endpoints of the process. All have the name of its rank, and messages are matched per rank: at
  * most one of them receives messages with tags, and one those without. */
 enum { NL_ENDPOINTS = 8 };

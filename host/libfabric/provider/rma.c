@@ -19,20 +19,17 @@ static ssize_t access_any(struct fid_ep *fid, uint32_t op, const void *buf, size
 		return -FI_EINVAL;
 	if (flags & FI_INJECT && len > NL_INLINE)
 		return -FI_EMSGSIZE;
-	if (!(flags & FI_INJECT && context == NULL) && (!ep->tx_selective || flags & FI_COMPLETION))
-		r.flags |= NL_COMPLETION;
+	r.flags |= nl_tx_completion(ep, flags, context);
 	if (op == NL_WRITE && len <= NL_INLINE)
 		r.flags |= NL_IS_INLINE;
 	return nl_start(ep, &r, buf);
 }
 
-static uint64_t default_flags(struct fid_ep *ep) { return ((struct nl_ep *)ep)->tx_flags; }
-
 static ssize_t rma_read(struct fid_ep *ep, void *buf, size_t len, void *desc, fi_addr_t from, uint64_t addr,
 			uint64_t key, void *context)
 {
 	(void)desc;
-	return access_any(ep, NL_READ, buf, len, (struct nl_remote){from, addr, key}, 0, context, 0, default_flags(ep));
+	return access_any(ep, NL_READ, buf, len, (struct nl_remote){from, addr, key}, 0, context, 0, nl_tx_flags(ep));
 }
 
 static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t count, fi_addr_t from,
@@ -41,8 +38,7 @@ static ssize_t rma_readv(struct fid_ep *ep, const struct iovec *iov, void **desc
 	(void)desc;
 	if (count != 1)
 		return -FI_EINVAL;
-	return access_any(ep, NL_READ, iov->iov_base, iov->iov_len, (struct nl_remote){from, addr, key}, 0, context, 0,
-			  default_flags(ep));
+	return rma_read(ep, iov->iov_base, iov->iov_len, NULL, from, addr, key, context);
 }
 
 static ssize_t access_message(struct fid_ep *ep, uint32_t op, const struct fi_msg_rma *m, uint64_t flags)
@@ -63,7 +59,7 @@ static ssize_t rma_write(struct fid_ep *ep, const void *buf, size_t len, void *d
 			 uint64_t key, void *context)
 {
 	(void)desc;
-	return access_any(ep, NL_WRITE, buf, len, (struct nl_remote){to, addr, key}, 0, context, 0, default_flags(ep));
+	return access_any(ep, NL_WRITE, buf, len, (struct nl_remote){to, addr, key}, 0, context, 0, nl_tx_flags(ep));
 }
 
 static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov, void **desc, size_t count, fi_addr_t to,
@@ -72,8 +68,7 @@ static ssize_t rma_writev(struct fid_ep *ep, const struct iovec *iov, void **des
 	(void)desc;
 	if (count != 1)
 		return -FI_EINVAL;
-	return access_any(ep, NL_WRITE, iov->iov_base, iov->iov_len, (struct nl_remote){to, addr, key}, 0, context, 0,
-			  default_flags(ep));
+	return rma_write(ep, iov->iov_base, iov->iov_len, NULL, to, addr, key, context);
 }
 
 static ssize_t rma_writemsg(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags)
@@ -91,7 +86,7 @@ static ssize_t rma_writedata(struct fid_ep *ep, const void *buf, size_t len, voi
 {
 	(void)desc;
 	return access_any(ep, NL_WRITE, buf, len, (struct nl_remote){to, addr, key}, data, context, NL_HAS_DATA,
-			  default_flags(ep));
+			  nl_tx_flags(ep));
 }
 
 static ssize_t rma_injectdata(struct fid_ep *ep, const void *buf, size_t len, uint64_t data, fi_addr_t to,

@@ -20,12 +20,9 @@ func Explore(ctx context.Context, x Execution) (r modelcheck.Result, err error) 
 	if err != nil {
 		return r, err
 	}
-	out := found.Outcome
-	r = modelcheck.Result{
-		Verdict: out.Verdict, States: found.Len(), Transitions: found.Transitions, Depth: out.Depth, Ends: out.Ends,
-		Duration: time.Since(began),
-	}
-	if bad := out.Violation; bad != nil {
+	r = found.Result()
+	r.Duration = time.Since(began)
+	if bad := found.Outcome.Violation; bad != nil {
 		r.Violation = bad.Err.Error()
 		r.Script = transcript(&x, found.Counterexample())
 	}

@@ -249,7 +249,11 @@ func (w *World) AppendState(b []byte) []byte {
 	b = binary.AppendUvarint(b, uint64(w.calls[0]))
 	b = binary.AppendUvarint(b, uint64(w.calls[1]))
 	for _, done := range w.done {
-		b = append(b, map[bool]byte{true: 1}[done])
+		flag := byte(0)
+		if done {
+			flag = 1
+		}
+		b = append(b, flag)
 	}
 	for i, n := range w.ni {
 		b = n.AppendState(b)

@@ -89,9 +89,9 @@ func (l *Layer) open(controlEvents int) error {
 
 // PTAlloc allocates a protected entry with an event queue of its own.
 func (l *Layer) PTAlloc(index uint8, events int) error {
-	t, at := l.target(index)
-	if t == nil {
-		return fmt.Errorf("rportals: portal table entry %d is not among the protected ones %v", index, l.config.Protected)
+	at := l.entry(index)
+	if at < 0 {
+		return l.notProtected(index)
 	}
 	eq, err := l.ni.EQAlloc(events)
 	if err != nil {
@@ -136,12 +136,8 @@ func (l *Layer) entry(pt uint8) int {
 	return -1
 }
 
-func (l *Layer) target(pt uint8) (*target, int) {
-	at := l.entry(pt)
-	if at < 0 {
-		return nil, -1
-	}
-	return &l.targets[at], at
+func (l *Layer) notProtected(pt uint8) error {
+	return fmt.Errorf("rportals: portal table entry %d is not among the protected ones %v", pt, l.config.Protected)
 }
 
 func (l *Layer) channel(peer, entry int) uint32 {

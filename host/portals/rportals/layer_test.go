@@ -132,6 +132,31 @@ func TestForeignControlMessagesAreErrors(t *testing.T) {
 	}
 }
 
+// A PAUSE_ACK that is owed until an answer arrives, and then cannot be sent, is an error.
+func TestLatePauseAckFails(t *testing.T) {
+	p := newPair(t)
+	r := request(1)
+	require.NoError(t, p.layer[1].Put(&r))
+	md, err := p.ni[0].MDBind(portals.MemoryDescriptor{})
+	require.NoError(t, err)
+	_, err = p.ni[0].Put(&portals.Request{MD: md, Target: portals.Rank(1), PT: 1, HdrData: encode(pause, 0, 1, 0)})
+	require.NoError(t, err)
+	var packet portals.Packet
+	require.True(t, p.ni[0].Next(&packet))
+	require.NoError(t, p.ni[1].Deliver(&packet))
+	require.NoError(t, p.layer[1].Progress(), "the acknowledgement waits for the answer of the put")
+
+	require.NoError(t, p.ni[1].MDRelease(p.layer[1].controlMD))
+	for _, from := range []int{1, 0} { // the put and its answer
+		require.True(t, p.ni[from].Next(&packet))
+		if from == 1 {
+			require.NoError(t, p.ni[1].Sent(packet.ID))
+		}
+		require.NoError(t, p.ni[1-from].Deliver(&packet))
+	}
+	require.ErrorContains(t, p.layer[1].Progress(), "PAUSE_ACK to peer 0")
+}
+
 func (p *pair) exchange(t testing.TB, r *portals.Request) {
 	if err := p.layer[1].Put(r); err != nil {
 		t.Fatal(err)

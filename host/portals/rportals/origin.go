@@ -59,7 +59,7 @@ func (l *Layer) start(r *portals.Request, isGet bool) error {
 	case peer < 0:
 		return fmt.Errorf("rportals: target %v is not among the %d peers", r.Target, len(l.config.Peers))
 	case entry < 0:
-		return fmt.Errorf("rportals: portal table entry %d is not among the protected ones %v", r.PT, l.config.Protected)
+		return l.notProtected(r.PT)
 	case r.LocalOffset > l.config.MemoryLength || r.Length > l.config.MemoryLength-r.LocalOffset:
 		return fmt.Errorf("rportals: %d bytes at %#x: the address space has %d bytes",
 			r.Length, r.LocalOffset, l.config.MemoryLength)
@@ -171,13 +171,15 @@ func (l *Layer) PollOrigin() (bool, error) {
 		}
 	}
 	if o.sent && o.state != opIssued {
-		l.attemptEnded(h)
+		if err := l.attemptEnded(h); err != nil {
+			return true, err
+		}
 	}
 	return true, l.issueReady()
 }
 
 // attemptEnded queues a refused operation again, or ends an accepted one.
-func (l *Layer) attemptEnded(h uint32) {
+func (l *Layer) attemptEnded(h uint32) error {
 	o := &l.ops[h]
 	c := &l.channels[o.channel]
 	c.outstanding--
@@ -190,7 +192,7 @@ func (l *Layer) attemptEnded(h uint32) {
 	} else {
 		l.finish(h)
 	}
-	l.acknowledgePause(o.channel)
+	return l.acknowledgePause(o.channel)
 }
 
 // finish passes the events of an operation to the program, and releases it.

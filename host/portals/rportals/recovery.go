@@ -52,12 +52,12 @@ func (l *Layer) sendControl(k controlKind, peer, entry int, epoch uint16) error 
 
 // EQGet returns the next event of a protected entry, or EQEmpty. It handles PT_DISABLED itself.
 func (l *Layer) EQGet(pt uint8, e *portals.Event) error {
-	t, at := l.target(pt)
-	if t == nil || t.eq == 0 {
+	at := l.entry(pt)
+	if at < 0 || l.targets[at].eq == 0 {
 		return fmt.Errorf("rportals: portal table entry %d was not allocated", pt)
 	}
 	for {
-		err := l.ni.EQGet(t.eq, e)
+		err := l.ni.EQGet(l.targets[at].eq, e)
 		switch {
 		case err == portals.EQEmpty:
 			if err := l.resume(at); err != nil {
@@ -94,11 +94,11 @@ func (l *Layer) pauseAll(at int) error {
 // SetShort reports whether the program lacks buffers for an entry. While it does, a disabled entry
 // stays disabled: enabled again, it would refuse the next message. EQGet resumes.
 func (l *Layer) SetShort(pt uint8, isShort bool) error {
-	t, _ := l.target(pt)
-	if t == nil {
-		return fmt.Errorf("rportals: portal table entry %d is not among the protected ones %v", pt, l.config.Protected)
+	at := l.entry(pt)
+	if at < 0 {
+		return l.notProtected(pt)
 	}
-	t.isShort = isShort
+	l.targets[at].isShort = isShort
 	return nil
 }
 

@@ -168,7 +168,7 @@ func (w *World) Finished() error {
 		case m.receive >= 0 && !w.agree(m):
 			return violation("message %d ends with %v at its sender and with %v at its receiver", i, m.code, w.receives[m.receive].code)
 		case m.progress == over && m.receive < 0 && m.code == rendezvous.Good && !w.o.Messages[i].Eager:
-			return violation("message %d ends well, and nobody has received it", i)
+			return violation("message %d completes without having been received", i)
 		}
 	}
 	for i := range w.receives {

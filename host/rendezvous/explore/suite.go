@@ -8,7 +8,7 @@ import (
 // Claims is the meaning of "proved" in one sentence.
 const Claims = "every request ends once; a receive that ends well has its message as it was sent; both ends say the same; " +
 	"only what something has happened to fails; nothing touches memory that was given back; messages match in MPI's order; " +
-	"nobody waits for ever; nothing is left over"
+	"no rank is blocked; no message or resource is left"
 
 // Levels is the number of levels of Suite.
 const Levels = 3

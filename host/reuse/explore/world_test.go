@@ -320,7 +320,7 @@ func (w *world) free() error {
 // Finished checks a final state.
 func (w *world) Finished() error {
 	if w.sent < len(w.o.Messages) {
-		return violation("message %d waits for ever", w.sent)
+		return violation("message %d is never delivered", w.sent)
 	}
 	for r, whole := range w.whole {
 		if !whole {

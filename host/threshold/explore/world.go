@@ -238,7 +238,7 @@ func (w *World) land(from, to int) error {
 	}
 	for k, m := range w.o.Messages {
 		if k != i && m.To == to && w.at[k] == w.at[i] && w.state[k].landed && !w.state[k].read {
-			return violation("message %d lands on message %d, which nobody has read", i, k)
+			return violation("message %d overwrites message %d, which has not been read", i, k)
 		}
 	}
 	return nil
@@ -259,7 +259,7 @@ func (w *World) read(i int) error {
 	}
 	if w.at[i] != 0 {
 		if !slices.ContainsFunc(w.cores[m.To].Here(m.From), func(b threshold.Buffer) bool { return b.At == w.at[i] && b.Full }) {
-			return violation("message %d is read from a buffer at %d that is gone", i, w.at[i])
+			return violation("message %d is read from a freed buffer at %d", i, w.at[i])
 		}
 		w.cores[m.To].Read(m.From, w.at[i])
 	}
@@ -282,7 +282,7 @@ func (w *World) drain(at int) error {
 					w.lines[pair][i].waits = false
 				}
 			}
-			w.say("%d to %d goes on", at, a.Peer)
+			w.say("%d to %d continues", at, a.Peer)
 			continue
 		}
 		w.say("%d>%d %v", at, a.Peer, a.Message)

@@ -70,7 +70,7 @@ func (s *Session) meet(ctx context.Context, network, address string) error {
 			return err
 		case time.Since(began)+again >= s.cfg.Timeout:
 			if isGone(err) {
-				err = fmt.Errorf("%w: bootstrap: whoever listens at %s hung up before the handshake was over, for %v: %w",
+				err = fmt.Errorf("%w: bootstrap: the listener at %s closed connections before the handshake ended, for %v: %w",
 					drivers.ErrPeerDied, s.cfg.Address, s.cfg.Timeout, err)
 			}
 			return err

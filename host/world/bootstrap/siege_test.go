@@ -82,6 +82,6 @@ func TestHandshakesThatAreCutOff(t *testing.T) {
 	c.Address, c.Timeout = "tcp:"+l.Addr().String(), time.Second
 	_, err = Join(context.Background(), c)
 	require.ErrorIs(t, err, drivers.ErrPeerDied)
-	require.ErrorContains(t, err, "hung up before the handshake was over")
+	require.ErrorContains(t, err, "closed connections before the handshake ended")
 	require.Greater(t, len(calls), 3)
 }

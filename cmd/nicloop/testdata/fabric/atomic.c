@@ -71,8 +71,9 @@ static void validity(void)
 	uint64_t v = 1;
 	int error;
 	CHECK(fi_atomic(ep, &v, 1, NULL, peers[0], 0, 999, FI_UINT64, FI_SUM, &op) == 0);
-	wait_for(&op, &error);
+	struct fi_cq_tagged_entry e = wait_for(&op, &error);
 	CHECK(error == FI_EKEYREJECTED);
+	CHECK((e.flags & (FI_ATOMIC | FI_WRITE)) == (FI_ATOMIC | FI_WRITE));
 }
 
 int main(void)

@@ -60,7 +60,9 @@ static void open_endpoint(uint64_t caps)
 	fi_freeinfo(info);
 }
 
-/* wait_for waits for a completion and returns its flags; *error is its error number, or 0. */
+static int any;
+
+/* wait_for waits for a completion, of context unless that is &any; *error is its error number, or 0. */
 static struct fi_cq_tagged_entry wait_for(void *context, int *error)
 {
 	struct fi_cq_tagged_entry e;
@@ -71,13 +73,14 @@ static struct fi_cq_tagged_entry wait_for(void *context, int *error)
 			struct fi_cq_err_entry bad = {0};
 			CHECK(fi_cq_readerr(cq, &bad, 0) == 1);
 			e.op_context = bad.op_context;
+			e.flags = bad.flags;
 			*error = bad.err;
 			n = 1;
 		}
 		if (n == -FI_EAGAIN)
 			continue;
 		CHECK(n == 1);
-		CHECK(e.op_context == context);
+		CHECK(context == &any || e.op_context == context);
 		return e;
 	}
 }

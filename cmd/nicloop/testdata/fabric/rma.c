@@ -87,6 +87,31 @@ static void flood(void)
 	barrier();
 }
 
+/* Rank 0 closes its region while reads of rank 1 wait for DMA memory: those are refused. */
+static void close_early(struct fid_mr *mr)
+{
+	enum { READS = 240 }; /* 48 MB, of a heap of 32 MB */
+	static int last;
+	int error;
+	if (rank == 0) {
+		receive_token(1, 97);
+		fi_close(&mr->fid);
+	} else if (rank == 1) {
+		for (int i = 1; i < READS; i++)
+			CHECK(fi_read(ep, into, BYTES, NULL, peers[0], 0, KEY, &op) == 0);
+		CHECK(fi_read(ep, into, BYTES, NULL, peers[0], 0, KEY, &last) == 0);
+		CHECK(fi_tsend(ep, &token, sizeof token, NULL, peers[0], 97, &token) == 0);
+		for (int left = READS + 1; left > 0; left--) {
+			struct fi_cq_tagged_entry e = wait_for(&any, &error);
+			if (e.op_context == &last)
+				CHECK(error == FI_EKEYREJECTED);
+		}
+	}
+	barrier();
+	if (rank != 0)
+		fi_close(&mr->fid);
+}
+
 int main(void)
 {
 	static const size_t lengths[] = {1, 100, 2048, 5000, 100000};
@@ -103,7 +128,7 @@ int main(void)
 	failures();
 	flood();
 	barrier();
-	fi_close(&mr->fid);
+	close_early(mr);
 	fi_close(&mr2->fid);
 	if (rank == 0)
 		printf("rma: ok\n");

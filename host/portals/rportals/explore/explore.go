@@ -35,20 +35,7 @@ func Run(ctx context.Context, o Options) (r modelcheck.Result, err error) {
 	if err != nil {
 		return r, err
 	}
-	out := x.Outcome
-	r = modelcheck.Result{
-		Verdict: out.Verdict, States: x.Len(), Transitions: x.Transitions, Depth: out.Depth, Ends: out.Ends,
-	}
-	if bad := out.Violation; bad != nil {
-		r.Violation = strings.TrimPrefix(bad.Err.Error(), ErrUnsafe.Error()+": ")
-		commands := []string{o.String()}
-		for _, e := range x.Counterexample() {
-			commands = append(commands, e.String())
-		}
-		var s Script
-		r.Script = modelcheck.Transcript(r.Violation, commands, s.Exec)
-	}
-	return r, nil
+	return modelcheck.Explained(x, ErrUnsafe, o.String(), new(Script).Exec), nil
 }
 
 // A Script runs the commands of a scenario, one a line:
