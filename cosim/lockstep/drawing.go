@@ -68,6 +68,8 @@ type Hop struct {
 	Link string `json:"link,omitempty"`
 	// Heads tell when its head passed, by device; nil: it did not.
 	Heads [2]*Head `json:"heads"`
+	// Diverges marks the trace point of the divergence.
+	Diverges bool `json:"diverges,omitempty"`
 }
 
 // What a hop is.
@@ -224,7 +226,7 @@ func (w *Drawing) addPath(diff *difference, events *[2][]drivers.TraceEvent) {
 	}
 	w.Packet = &Packet{Type: header.Type().String(), Bytes: int(header.Length()),
 		Source: [2]int{int(header.SrcNode()), int(header.SrcVPID())}, Target: [2]int{int(header.DstNode()), int(header.DstVPID())}}
-	w.Path = hops(&heads, n-1)
+	w.Path = hops(&heads, n-1, diff.channel)
 }
 
 // lastHead is the header of the packet whose head passed a channel last.
@@ -254,8 +256,8 @@ func headsOf(events []drivers.TraceEvent, h regs.Header) map[channel][]*drivers.
 	return heads
 }
 
-// hops returns the path of the n-th packet.
-func hops(heads *[2]map[channel][]*drivers.TraceEvent, n int) (path []Hop) {
+// hops returns the path of the n-th packet. It marks the channel of the divergence.
+func hops(heads *[2]map[channel][]*drivers.TraceEvent, n int, diverges channel) (path []Hop) {
 	at := map[channel]int{}
 	points := []uint8{}
 	for side := range heads {
@@ -268,6 +270,7 @@ func hops(heads *[2]map[channel][]*drivers.TraceEvent, n int) (path []Hop) {
 				i = len(path)
 				at[c] = i
 				path, points = append(path, hopOf(c)), append(points, c.point)
+				path[i].Diverges = c == diverges
 			}
 			path[i].Heads[side] = &Head{list[n].Cycle, list[n].VC}
 		}
