@@ -150,6 +150,7 @@ func (d *Divergence) chosen(all []Waveform) []Waveform {
 	slices.SortFunc(keys, func(a, b key) int {
 		return cmp.Or(cmp.Compare(a.differs, b.differs), cmp.Compare(a.distance, b.distance), cmp.Compare(a.kind, b.kind), cmp.Compare(a.index, b.index))
 	})
+	keys = slices.DeleteFunc(keys, func(k key) bool { return isCopy(all, k.index) })
 	keys = keys[:min(len(keys), maxSignals)]
 	slices.SortFunc(keys, func(a, b key) int { return cmp.Compare(a.index, b.index) })
 	var list []Waveform
@@ -157,6 +158,13 @@ func (d *Divergence) chosen(all []Waveform) []Waveform {
 		list = append(list, all[k.index])
 	}
 	return list
+}
+
+// isCopy reports whether an earlier signal has the same values, such as the port of a register.
+func isCopy(all []Waveform, i int) bool {
+	return slices.ContainsFunc(all[:i], func(w Waveform) bool {
+		return w.Width == all[i].Width && slices.Equal(w.Values[0], all[i].Values[0]) && slices.Equal(w.Values[1], all[i].Values[1])
+	})
 }
 
 // nearness classifies the distance between the divergence and the nearest change of a signal.

@@ -11,7 +11,7 @@ import (
 // Layout of the sequence diagram.
 const (
 	seqLeft   = 230 // columns of cycles
-	seqColumn = 190 // distance of lifelines
+	seqColumn = 200 // distance of lifelines
 	seqTop    = 62
 	seqRow    = 30
 )
@@ -56,9 +56,9 @@ func (s *sequence) write(b *strings.Builder) {
 		fmt.Fprintf(b, `<text class="tick" x="%d" y="44">%s</text>`, []int{45, 125, 195}[i], title)
 	}
 	for _, n := range s.nodes {
-		fmt.Fprintf(b, `<line class="life" x1="%d" x2="%d" y1="%d" y2="%d"/><rect class="node" x="%d" y="6" width="150" height="44" rx="4"/>`+
+		fmt.Fprintf(b, `<line class="life" x1="%d" x2="%d" y1="%d" y2="%d"/><rect class="node" x="%d" y="6" width="170" height="44" rx="4"/>`+
 			`<text class="nodename" x="%d" y="24">node %d</text><text class="tick" x="%d" y="42">%s</text>`,
-			s.x(n), s.x(n), 50, height-6, s.x(n)-75, s.x(n), n, s.x(n), s.role(n))
+			s.x(n), s.x(n), 50, height-6, s.x(n)-85, s.x(n), n, s.x(n), s.role(n))
 	}
 	for i := range s.path {
 		s.hop(b, i, width)

@@ -1,7 +1,6 @@
 package report
 
 import (
-	"cmp"
 	"fmt"
 	"html/template"
 	"slices"
@@ -145,7 +144,7 @@ func (w *wavePlot) label(name string, side int) {
 
 // text writes a value into a box if it fits, at least its beginning.
 func (w *wavePlot) text(x0, x1 float64, s string) {
-	fits := int((x1 - x0 - 8) / glyph)
+	fits := int((x1 - x0 - 2) / glyph)
 	if len(s) > fits {
 		if fits < 4 {
 			return
@@ -153,6 +152,19 @@ func (w *wavePlot) text(x0, x1 float64, s string) {
 		s = s[:fits-1] + "…"
 	}
 	w.printf(`<text class="value" x="%.1f" y="%.1f">%s</text>`, (x0+x1)/2, w.y+15.5, esc(s))
+}
+
+// eventText is what an event is called in its box. Narrow boxes have a letter.
+func eventText(e *lockstep.Event, width float64) string {
+	switch {
+	case e.What == "":
+		return e.Data
+	case width >= 4*glyph+2:
+		return e.What
+	case width >= glyph+2:
+		return e.What[:1]
+	}
+	return ""
 }
 
 // lane draws the events of a trace point, in a row for each device.
@@ -171,7 +183,7 @@ func (w *wavePlot) lane(l *lockstep.Lane) {
 			what := strings.TrimSpace(e.What + " " + e.Data)
 			w.printf(`<g class="%s"><rect x="%.1f" y="%.1f" width="%.1f" height="%d" rx="2"/><title>cycle %d: %s, VC %d</title>`,
 				class, x0, w.y+4, x1-x0, waveHeight+1, e.Cycle, esc(what), e.VC)
-			w.text(x0-2, x1+2, cmp.Or(e.What, e.Data))
+			w.text(x0, x1, eventText(&e, x1-x0))
 			w.b.WriteString(`</g>`)
 		}
 		w.y += waveRow
@@ -241,7 +253,7 @@ func (w *wavePlot) values(width int, list []lockstep.Value) {
 		}
 		w.printf(`<g><path class="%s" d="M%.1f %.1fL%.1f %.1fH%.1fL%.1f %.1fL%.1f %.1fH%.1fZ"/><title>cycle %d: %s</title>`,
 			class, x0, (top+bottom)/2, x0+slope, top, x1-slope, x1, (top+bottom)/2, x1-slope, bottom, x0+slope, v.Cycle, esc(v.Value))
-		w.text(x0, x1, v.Value)
+		w.text(x0+slope, x1-slope, v.Value)
 		w.b.WriteString(`</g>`)
 	}
 }
