@@ -19,8 +19,8 @@ type Change struct {
 // errCorrupt: a block of value changes is inconsistent.
 var errCorrupt = errors.New("the waveform file is corrupt")
 
-// Changes returns the changes of signals, by handle, from one time to another (inclusive). The first
-// entry of each list is the value at the first time, if the signal has one by then.
+// Changes returns the changes of signals, by handle, from one time to another (inclusive). The
+// first entry of each list is the value at the first time, if the signal has one by then.
 func (f *File) Changes(handles []int, from, to uint64) (map[int][]Change, error) {
 	all := map[int][]Change{}
 	for i := range f.blocks {

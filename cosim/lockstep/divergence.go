@@ -28,7 +28,7 @@ type Divergence struct {
 	// block.
 	Waves string `json:"waves,omitempty"`
 	Gtkw  string `json:"gtkw,omitempty"`
-	// Drawing is drawn by reports.
+	// Drawing is what report.html and nicloop serve draw of it.
 	Drawing *Drawing `json:"drawing,omitempty"`
 
 	point uint8

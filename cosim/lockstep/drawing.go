@@ -9,8 +9,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// A Drawing contains what a page draws of a divergence: signals and events around its cycle, and the
-// path of the packet. It is part of the record of a test, so pages need no other file.
+// A Drawing contains what a page draws of a divergence: signals and events around its cycle, and
+// the path of the packet. It is part of the record of a test, so pages need no other file.
 type Drawing struct {
 	From drivers.Cycle `json:"from_cycles"`
 	To   drivers.Cycle `json:"to_cycles"`
@@ -19,7 +19,7 @@ type Drawing struct {
 	// Signals are of the block.
 	Signals []Waveform `json:"signals,omitempty"`
 	Packet  *Packet    `json:"packet,omitempty"`
-	// Path is the way of the packet, in order of time.
+	// Path is the trace points that the packet passed, in order of time.
 	Path []Hop `json:"path,omitempty"`
 }
 
@@ -41,7 +41,7 @@ type Event struct {
 type Waveform struct {
 	Name  string `json:"name"`
 	Width int    `json:"bits"`
-	// Values are the changes by device. The first is the value at the begin of the drawing; a device
+	// Values are the changes by device. The first is the value at the start of the drawing; a device
 	// without waveforms has none.
 	Values [2][]Value `json:"values"`
 }
@@ -66,7 +66,7 @@ type Hop struct {
 	Node int    `json:"node"`
 	What string `json:"what"` // enters, departs, arrives or leaves
 	Link string `json:"link,omitempty"`
-	// Heads tell when its head passed, by device; nil: it did not.
+	// Heads tell when its head passed, by device; null: it did not.
 	Heads [2]*Head `json:"heads"`
 	// Diverges marks the trace point of the divergence.
 	Diverges bool `json:"diverges,omitempty"`
@@ -225,7 +225,8 @@ func (w *Drawing) addPath(diff *difference, events *[2][]drivers.TraceEvent) {
 		return
 	}
 	w.Packet = &Packet{Type: header.Type().String(), Bytes: int(header.Length()),
-		Source: [2]int{int(header.SrcNode()), int(header.SrcVPID())}, Target: [2]int{int(header.DstNode()), int(header.DstVPID())}}
+		Source: [2]int{int(header.SrcNode()), int(header.SrcVPID())},
+		Target: [2]int{int(header.DstNode()), int(header.DstVPID())}}
 	w.Path = hops(&heads, n-1, diff.channel)
 }
 

@@ -9,7 +9,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestDrawnPath: links of another latency delay the packet at its first link, and later at all hops.
+// TestDrawnPath: links of another latency delay the packet at its first link, and later at all
+// hops.
 func TestDrawnPath(t *testing.T) {
 	pair, _ := both(t, Cycles, "model:", "model:?wire_latency=1", [2]int{200, 200})
 	d := pair.Parted()
@@ -99,8 +100,8 @@ func names(list []Waveform) (all []string) {
 }
 
 // TestDrawnSignals: the signals of the block that change near the divergence, without clock, reset,
-// parameters, copies and inner blocks. testdata/reference.fst is testdata/device.fst with out_valid a
-// cycle later from cycle 100 on.
+// parameters, copies and inner blocks. testdata/reference.fst is testdata/device.fst with out_valid
+// a cycle later from cycle 100 on.
 func TestDrawnSignals(t *testing.T) {
 	d := &Divergence{Cycle: 100, Node: 2, Block: blockCompleter}
 	require.NoError(t, d.DrawSignals([2]string{"testdata/device.fst"}))

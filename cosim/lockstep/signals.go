@@ -15,8 +15,8 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 )
 
-// DrawSignals adds the waveforms of the block to the drawing, from files with the waves of the first
-// and of the second device. A name may be "" if the device has none.
+// DrawSignals adds the waveforms of the block to the drawing, from files with the waves of the
+// first and of the second device. A name may be "" if the device has none.
 func (d *Divergence) DrawSignals(files [2]string) error {
 	if d.Drawing == nil {
 		d.Drawing = &Drawing{From: d.Cycle - min(d.Cycle, drawnBefore), To: d.Cycle + drawnBehind}
@@ -83,7 +83,8 @@ func (d *Divergence) waveforms(name string) (list []Waveform, err error) {
 	}
 	slices.Sort(handles)
 	cycle := regs.ClockPS * math.Pow10(-12-int(f.Exponent)) // in units of the file
-	changes, err := f.Changes(slices.Compact(handles), uint64(float64(d.Drawing.From)*cycle), uint64(float64(d.Drawing.To+1)*cycle)-1)
+	from, end := uint64(float64(d.Drawing.From)*cycle), uint64(float64(d.Drawing.To+1)*cycle)
+	changes, err := f.Changes(slices.Compact(handles), from, end-1)
 	if err != nil {
 		return nil, err
 	}
@@ -148,7 +149,8 @@ func (d *Divergence) chosen(all []Waveform) []Waveform {
 		}
 	}
 	slices.SortFunc(keys, func(a, b key) int {
-		return cmp.Or(cmp.Compare(a.differs, b.differs), cmp.Compare(a.distance, b.distance), cmp.Compare(a.kind, b.kind), cmp.Compare(a.index, b.index))
+		return cmp.Or(cmp.Compare(a.differs, b.differs), cmp.Compare(a.distance, b.distance),
+			cmp.Compare(a.kind, b.kind), cmp.Compare(a.index, b.index))
 	})
 	keys = slices.DeleteFunc(keys, func(k key) bool { return isCopy(all, k.index) })
 	keys = keys[:min(len(keys), maxSignals)]
@@ -163,7 +165,8 @@ func (d *Divergence) chosen(all []Waveform) []Waveform {
 // isCopy reports whether an earlier signal has the same values, such as the port of a register.
 func isCopy(all []Waveform, i int) bool {
 	return slices.ContainsFunc(all[:i], func(w Waveform) bool {
-		return w.Width == all[i].Width && slices.Equal(w.Values[0], all[i].Values[0]) && slices.Equal(w.Values[1], all[i].Values[1])
+		return w.Width == all[i].Width && slices.Equal(w.Values[0], all[i].Values[0]) &&
+			slices.Equal(w.Values[1], all[i].Values[1])
 	})
 }
 

@@ -12,6 +12,7 @@ import (
 const (
 	seqLeft   = 230 // columns of cycles
 	seqColumn = 200 // distance of lifelines
+	seqRight  = 70  // space for the text of an arrow that ends nowhere
 	seqTop    = 62
 	seqRow    = 30
 )
@@ -29,8 +30,8 @@ func writePath(b *strings.Builder, d *lockstep.Divergence) {
 	s.write(b)
 	b.WriteString(`</div><figcaption>`)
 	if p := d.Drawing.Packet; p != nil {
-		fmt.Fprintf(b, `Path of the packet: %s, %d bytes, from process %d of node %d to process %d of node %d. `,
-			esc(p.Type), p.Bytes, p.Source[1], p.Source[0], p.Target[1], p.Target[0])
+		fmt.Fprintf(b, `Path of the packet: %s, %d bytes, from process %d of node %d `+
+			`to process %d of node %d. `, esc(p.Type), p.Bytes, p.Source[1], p.Source[0], p.Target[1], p.Target[0])
 	}
 	b.WriteString(`Cycles are those in which its head passed. A dashed arrow is on the reference only.</figcaption></figure>`)
 }
@@ -49,14 +50,16 @@ func (s *sequence) x(node int) int {
 func (s *sequence) y(hop int) int { return seqTop + 18 + seqRow*hop }
 
 func (s *sequence) write(b *strings.Builder) {
-	width, height := seqLeft+seqColumn*len(s.nodes), s.y(len(s.path))+4
-	fmt.Fprintf(b, `<svg class="sequence" viewBox="0 0 %d %d" width="%d" role="img" aria-label="path of the packet over %d nodes">`,
+	width, height := seqLeft+seqColumn*len(s.nodes)+seqRight, s.y(len(s.path))+4
+	fmt.Fprintf(b, `<svg class="sequence" viewBox="0 0 %d %d" width="%d" role="img" `+
+		`aria-label="path of the packet over %d nodes">`,
 		width, height, width, len(s.nodes))
 	for i, title := range []string{"device", "reference", "VC"} {
 		fmt.Fprintf(b, `<text class="tick" x="%d" y="44">%s</text>`, []int{45, 125, 195}[i], title)
 	}
 	for _, n := range s.nodes {
-		fmt.Fprintf(b, `<line class="life" x1="%d" x2="%d" y1="%d" y2="%d"/><rect class="node" x="%d" y="6" width="170" height="44" rx="4"/>`+
+		fmt.Fprintf(b, `<line class="life" x1="%d" x2="%d" y1="%d" y2="%d"/>`+
+			`<rect class="node" x="%d" y="6" width="170" height="44" rx="4"/>`+
 			`<text class="nodename" x="%d" y="24">node %d</text><text class="tick" x="%d" y="42">%s</text>`,
 			s.x(n), s.x(n), 50, height-6, s.x(n)-85, s.x(n), n, s.x(n), s.role(n))
 	}
@@ -96,7 +99,8 @@ func (s *sequence) hop(b *strings.Builder, i, width int) {
 		class = " differs"
 	}
 	if h.Diverges {
-		fmt.Fprintf(b, `<rect class="mark" x="0" y="%d" width="%d" height="%d"><title>first difference</title></rect>`, y-14, width, seqRow-4)
+		fmt.Fprintf(b, `<rect class="mark" x="0" y="%d" width="%d" height="%d"><title>first difference</title></rect>`,
+			y-14, width, seqRow-4)
 	}
 	channels := ""
 	for side, head := range h.Heads {
@@ -154,5 +158,6 @@ func (s *sequence) arrow(b *strings.Builder, class string, x0, y0, x1, y1 int) {
 	if x1 < x0 {
 		back = -8
 	}
-	fmt.Fprintf(b, `<path class="arrow%s" d="M%d %dL%d %dM%d %dL%d %dL%d %d"/>`, class, x0, y0, x1, y1, x1-back, y1-5, x1, y1, x1-back, y1+4)
+	fmt.Fprintf(b, `<path class="arrow%s" d="M%d %dL%d %dM%d %dL%d %dL%d %d"/>`,
+		class, x0, y0, x1, y1, x1-back, y1-5, x1, y1, x1-back, y1+4)
 }

@@ -60,7 +60,8 @@ func writeWaves(b *strings.Builder, d *lockstep.Divergence, id int) {
 		w.write(b)
 		b.WriteString(`</div>`)
 	}
-	fmt.Fprintf(b, `<figcaption>Block <code>%s</code> of node %d around cycle %d, where the first difference is. Device: <code>%s</code>; reference: <code>%s</code>.`,
+	fmt.Fprintf(b, `<figcaption>Block <code>%s</code> of node %d around cycle %d, where the first difference is. `+
+		`Device: <code>%s</code>; reference: <code>%s</code>.`,
 		esc(d.Block), d.Node, d.Cycle, esc(d.Devices[0]), esc(d.Devices[1]))
 	if !hasWaves(d.Drawing.Signals, 1) && len(d.Drawing.Signals) > 0 {
 		b.WriteString(` The reference has no signals, only events.`)
@@ -181,7 +182,8 @@ func (w *wavePlot) lane(l *lockstep.Lane) {
 			}
 			x0, x1 := w.x(e.Cycle)+0.5, w.x(e.Cycle+1)-0.5
 			what := strings.TrimSpace(e.What + " " + e.Data)
-			w.printf(`<g class="%s"><rect x="%.1f" y="%.1f" width="%.1f" height="%d" rx="2"/><title>cycle %d: %s, VC %d</title>`,
+			w.printf(`<g class="%s"><rect x="%.1f" y="%.1f" width="%.1f" height="%d" rx="2"/>`+
+				`<title>cycle %d: %s, VC %d</title>`,
 				class, x0, w.y+4, x1-x0, waveHeight+1, e.Cycle, esc(what), e.VC)
 			w.text(x0, x1, eventText(&e, x1-x0))
 			w.b.WriteString(`</g>`)
@@ -215,7 +217,8 @@ func (w *wavePlot) signal(s *lockstep.Waveform) {
 func (w *wavePlot) differences(s *lockstep.Waveform) {
 	for c := w.from; c <= w.to; c++ {
 		if valueAt(s.Values[0], c) != valueAt(s.Values[1], c) {
-			w.printf(`<rect class="differing" x="%.1f" y="%.1f" width="%.1f" height="%d"/>`, w.x(c), w.y, w.perCycle(), 2*waveRow)
+			w.printf(`<rect class="differing" x="%.1f" y="%.1f" width="%.1f" height="%d"/>`,
+				w.x(c), w.y, w.perCycle(), 2*waveRow)
 		}
 	}
 }
@@ -251,7 +254,8 @@ func (w *wavePlot) values(width int, list []lockstep.Value) {
 		if v.Value == "x" {
 			class = "bus unknown"
 		}
-		w.printf(`<g><path class="%s" d="M%.1f %.1fL%.1f %.1fH%.1fL%.1f %.1fL%.1f %.1fH%.1fZ"/><title>cycle %d: %s</title>`,
+		w.printf(`<g><path class="%s" d="M%.1f %.1fL%.1f %.1fH%.1fL%.1f %.1fL%.1f %.1fH%.1fZ"/>`+
+			`<title>cycle %d: %s</title>`,
 			class, x0, (top+bottom)/2, x0+slope, top, x1-slope, x1, (top+bottom)/2, x1-slope, bottom, x0+slope, v.Cycle, esc(v.Value))
 		w.text(x0+slope, x1-slope, v.Value)
 		w.b.WriteString(`</g>`)
