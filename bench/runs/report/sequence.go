@@ -26,7 +26,7 @@ func writePath(b *strings.Builder, d *lockstep.Divergence) {
 			s.nodes = append(s.nodes, s.path[i].Node)
 		}
 	}
-	b.WriteString(`<figure class="drawing"><div class="scroll">`)
+	b.WriteString(`<figure class="drawing"><div class="scroll" tabindex="0">`)
 	s.write(b)
 	b.WriteString(`</div><figcaption>`)
 	if p := d.Drawing.Packet; p != nil {

@@ -56,7 +56,7 @@ func writeWaves(b *strings.Builder, d *lockstep.Divergence, id int) {
 	}
 	for _, cycles := range zooms {
 		w := wavePlot{d: d, from: max(d.Drawing.From, d.Cycle-min(d.Cycle, cycles)), to: min(d.Drawing.To, d.Cycle+cycles)}
-		b.WriteString(`<div class="zoom">`)
+		b.WriteString(`<div class="zoom" tabindex="0">`)
 		w.write(b)
 		b.WriteString(`</div>`)
 	}
