@@ -3,6 +3,7 @@ package fst
 import (
 	"bufio"
 	"bytes"
+	"encoding/binary"
 	"io"
 	"os"
 	"os/exec"
@@ -120,6 +121,40 @@ func TestSmall(t *testing.T) {
 			}
 		}
 	}
+}
+
+// changeBlocks returns the blocks of value changes of a file.
+func changeBlocks(file []byte) (blocks []byte) {
+	for len(file) > 9 {
+		size := 1 + binary.BigEndian.Uint64(file[1:])
+		if file[0] == blockChanges {
+			blocks = append(blocks, file[:size]...)
+		}
+		file = file[size:]
+	}
+	return blocks
+}
+
+// TestBlocks: a file with two blocks of value changes has those of both. testdata/later.fst goes on
+// where testdata/small.vcd ends, with the same signals.
+func TestBlocks(t *testing.T) {
+	first, err := os.ReadFile("testdata/small.lz4.fst")
+	require.NoError(t, err)
+	second, err := os.ReadFile("testdata/later.fst")
+	require.NoError(t, err)
+	changes := func(file []byte, from, to uint64) []Change {
+		f, err := Open(bytes.NewReader(file), int64(len(file)))
+		require.NoError(t, err)
+		all, err := f.Changes([]int{1}, from, to)
+		require.NoError(t, err)
+		return all[1]
+	}
+	joined := append(slices.Clone(first), changeBlocks(second)...)
+	a, b := changes(first, 0, 1000), changes(second, 0, 1000)
+	require.Len(t, a, 29)
+	require.Equal(t, append(a, b...), changes(joined, 0, 1000))
+	require.Equal(t, b[3:], changes(joined, b[3].Time, 1000))
+	require.Equal(t, a[len(a)-3:], changes(joined, a[len(a)-3].Time, 399))
 }
 
 // TestOfSimulator compares a file that a simulator has written with what fst2vcd makes of it.

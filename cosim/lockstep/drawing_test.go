@@ -110,6 +110,7 @@ func TestDrawnSignals(t *testing.T) {
 	require.Equal(t, []string{"in_valid", "in_data[63:0]", "out_valid", "quiet0[3:0]", "quiet1[3:0]", "quiet2[3:0]", "quiet3[3:0]", "quiet4[3:0]"}, names(list)[:8])
 	require.Nil(t, list[0].Values[1])
 	require.Equal(t, []Value{{40, "0"}, {90, "1"}, {92, "0"}, {95, "1"}, {96, "0"}, {99, "1"}, {101, "0"}}, list[0].Values[0])
+	require.Equal(t, []Value{{40, "0"}, {120, "1"}}, list[3].Values[0], "of two values in cycle 120, the settled one")
 	require.Equal(t, []Value{{40, "0"}, {90, "5a"}, {91, "5b"}}, list[1].Values[0][:3])
 
 	require.NoError(t, d.DrawSignals([2]string{"testdata/device.fst", "testdata/reference.fst"}))
