@@ -39,30 +39,32 @@ type chains struct {
 }
 
 // splitChains parses the table of positions at the end of a block.
-func splitChains(b []byte, signals uint64) (*chains, error) {
+func splitChains(b []byte, signals int) (*chains, error) {
 	if len(b) < 9 {
 		return nil, errCorrupt
 	}
 	tail := cursor{b: b[len(b)-8:]}
 	size := tail.uint64()
 	b = b[:len(b)-8]
-	if size >= uint64(len(b)) || signals > maxRatio*uint64(len(b)) {
+	if size >= uint64(len(b)) {
 		return nil, errCorrupt
 	}
 	all := &chains{data: b[:uint64(len(b))-size]}
-	return all, all.parseTable(cursor{b: b[uint64(len(b))-size:]})
+	return all, all.parseTable(cursor{b: b[uint64(len(b))-size:]}, signals)
 }
 
 // parseTable parses positions. An odd number is a new position (a positive distance from the
 // previous one), an alias of an earlier signal (negative), or the same alias once more (zero). An
-// even number counts signals without changes.
-func (t *chains) parseTable(c cursor) error {
-	const maxSignals = 1 << 26
+// even number counts signals without changes. A table with more than the file's signals is corrupt.
+func (t *chains) parseTable(c cursor, signals int) error {
 	position, last, alias := 0, -1, 0
 	for len(c.b) > 0 && !c.isShort {
+		if len(t.bounds) > signals {
+			return errCorrupt
+		}
 		if c.b[0]&1 == 0 {
 			skip := c.uvarint() >> 1
-			if skip > maxSignals || len(t.bounds) > maxSignals {
+			if skip > uint64(signals-len(t.bounds)) {
 				return errCorrupt
 			}
 			t.bounds = append(t.bounds, make([][2]int, skip)...)

@@ -73,9 +73,9 @@ func (f *File) addChanges(s section, handles []int, from, to uint64, all map[int
 	if err != nil {
 		return err
 	}
-	signals := c.uvarint()
 	f.addFrame(frame, handles, max(binary.BigEndian.Uint64(lead), from), all)
-	b, err := splitChains(c.b, signals)
+	c.uvarint() // number of signals
+	b, err := splitChains(c.b, len(f.sizes))
 	if err != nil || c.isShort {
 		return errors.Join(err, errCorrupt)
 	}

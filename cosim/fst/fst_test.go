@@ -5,6 +5,7 @@ import (
 	"bytes"
 	"encoding/binary"
 	"io"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"slices"
@@ -182,6 +183,28 @@ func TestDamaged(t *testing.T) {
 		}
 		require.Error(t, err, "%d of %d bytes", n, len(file))
 	}
+}
+
+// TestMutated: a file with a few wrong bytes is read or refused; nothing panics.
+func TestMutated(t *testing.T) {
+	file, err := os.ReadFile("testdata/small.lz4.fst")
+	require.NoError(t, err)
+	rng := rand.New(rand.NewPCG(1, 2))
+	refused := 0
+	for range 2000 {
+		b := bytes.Clone(file)
+		for range 1 + rng.IntN(4) {
+			b[rng.IntN(len(b))] ^= byte(1 << rng.IntN(8))
+		}
+		f, err := Open(bytes.NewReader(b), int64(len(b)))
+		if err == nil {
+			_, err = f.Changes([]int{0, 1, 2, 3, 4, 5, 6, 7, 8}, 10, 35)
+		}
+		if err != nil {
+			refused++
+		}
+	}
+	require.Greater(t, refused, 100)
 }
 
 // TestNamesClaimTooMuch: a short file that claims large contents is refused before memory is
