@@ -194,6 +194,11 @@ func (d *difference) value(e *drivers.TraceEvent) string {
 	return text
 }
 
+// isHeadOf reports whether an event is the passage of the head of a packet with this header.
+func isHeadOf(e *drivers.TraceEvent, h regs.Header) bool {
+	return isPacket(e.Point) && e.Flags&drivers.TraceHead != 0 && regs.Header(e.Data) == h
+}
+
 // seenLast describes where the packet was last the same.
 func (h *history) seenLast(d *difference) string {
 	if d.header == 0 || !isPacket(d.point) {
@@ -201,7 +206,10 @@ func (h *history) seenLast(d *difference) string {
 	}
 	for i := range h.recent {
 		e := &h.recent[(h.next+2*len(h.recent)-1-i)%len(h.recent)]
-		if isPacket(e.Point) && e.Flags&drivers.TraceHead != 0 && regs.Header(e.Data) == d.header && e.Cycle <= d.at && (e.Node != d.node || e.Point != d.point) {
+		if !isHeadOf(e, d.header) || e.Cycle > d.at {
+			continue
+		}
+		if e.Node != d.node || e.Point != d.point {
 			where := difference{channel: channelOf(e), header: d.header, number: h.counts[channelOf(e)]}
 			return fmt.Sprintf("its head was the same at node %d in cycle %d: %s", e.Node, e.Cycle, where.what())
 		}

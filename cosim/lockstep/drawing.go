@@ -247,7 +247,7 @@ func headsOf(events []drivers.TraceEvent, h regs.Header) map[channel][]*drivers.
 	heads, hasEntered := map[channel][]*drivers.TraceEvent{}, false
 	for i := range events {
 		e := &events[i]
-		if !isPacket(e.Point) || e.Flags&drivers.TraceHead == 0 || regs.Header(e.Data) != h {
+		if !isHeadOf(e, h) {
 			continue
 		}
 		if hasEntered = hasEntered || e.Point == drivers.PointInject; hasEntered {
