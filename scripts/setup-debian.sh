@@ -4,7 +4,7 @@
 # starts with its own work. Safe to run again. Needs root, or sudo.
 # With --slurm also what scripts/slurm-test needs, with --vm what nicloop vm does: QEMU,
 # and the image that it boots, with --ice40 what scripts/bitstream does, with --mpi what nicloop mpi
-# does and the MPI programs of its tests.
+# does and the MPI programs of its tests, with --waves the viewer of waveforms, GTKWave.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 . scripts/versions.env
@@ -28,13 +28,14 @@ for option; do
         netpipe-openmpi hpcc python3-mpi4py                   # programs of tests
       )
       ;;
+    --waves) packages+=(gtkwave) ;;
     --ice40) packages+=(nextpnr-ice40 fpga-icestorm) ;;
     --vm)
       packages+=(qemu-system-x86 cpio xz-utils libelf1)
       image=1
       ;;
     *)
-      echo "setup: unknown option $option; known: --slurm --vm --ice40 --mpi" >&2
+      echo "setup: unknown option $option; known: --slurm --vm --ice40 --mpi --waves" >&2
       exit 2
       ;;
   esac

@@ -46,6 +46,7 @@ func TestLockstepIfPossible(t *testing.T) {
 		if c.want == Failed {
 			require.ErrorContains(t, out[0].Err, "device and reference differ (--no-lockstep judges the test alone)")
 			require.NotEmpty(t, out[0].Parted.Block)
+			require.NotEmpty(t, out[0].Parted.Drawing.Path, "reports draw the path of the packet")
 		}
 	}
 }

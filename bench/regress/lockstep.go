@@ -64,24 +64,44 @@ func (r *runner) together(ctx context.Context, out *Outcome) (*lockstep.Divergen
 	return div, err
 }
 
-// show runs a test once more for the waves around a divergence.
+// show runs a test once more for the waves around a divergence, on each device that has signals.
 func (r *runner) show(ctx context.Context, out *Outcome, div *lockstep.Divergence) error {
 	if r.o.NoWaves || !registry.CanRepeat(r.o.Device) {
 		return nil
 	}
 	file := filepath.Join(out.Dir, "divergence.fst")
-	again := *out
-	again.Dir = filepath.Join(out.Dir, "lockstep")
-	if err := os.MkdirAll(again.Dir, 0o755); err != nil {
-		return err
-	}
-	if _, err := r.attempt(ctx, &again, try{log: "test.waves.log", open: div.Shown(file).Open}); err != nil {
+	if err := r.record(ctx, out, div, out.Device, "lockstep", file); err != nil {
 		return err
 	}
 	if err := div.Save(file, filepath.Join(out.Dir, "divergence.gtkw")); err != nil {
 		return fmt.Errorf("%w: waves of the divergence: %w", drivers.ErrEnvironment, err)
 	}
+	against, err := r.reference()
+	if err != nil || !lockstep.HasWaves(against) || !registry.CanRepeat(against) {
+		return err
+	}
+	other := filepath.Join(out.Dir, "divergence.reference.fst")
+	if err := r.record(ctx, out, div, against, "lockstep.reference", other); err != nil {
+		return err
+	}
+	if _, err := os.Stat(other); errors.Is(err, os.ErrNotExist) {
+		return nil // it ended before the cycles of the waves
+	}
+	if err := div.DrawSignals([2]string{file, other}); err != nil {
+		return fmt.Errorf("%w: waves of the divergence: %w", drivers.ErrEnvironment, err)
+	}
 	return nil
+}
+
+// record runs a test on one of the devices with waves around a divergence.
+func (r *runner) record(ctx context.Context, out *Outcome, div *lockstep.Divergence, device, dir, file string) error {
+	again := *out
+	again.Device, again.Dir = device, filepath.Join(out.Dir, dir)
+	if err := os.MkdirAll(again.Dir, 0o755); err != nil {
+		return err
+	}
+	_, err := r.attempt(ctx, &again, try{log: "test.waves.log", open: div.Shown(file).Open})
+	return err
 }
 
 // beside repeats a failure beside the reference, and adds to it where the two part.

@@ -95,6 +95,7 @@ func TestPlanted(t *testing.T) {
 			module, what = out.Parted.Module(), fmt.Sprintf("cycle %d, node %d, %s: %s", out.Parted.Cycle, out.Parted.Node, out.Parted.Block, out.Parted.What)
 			require.FileExists(t, out.Parted.Waves)
 			require.FileExists(t, out.Parted.Gtkw)
+			require.NotEmpty(t, out.Parted.Drawing.Signals, "reports draw the signals of the block")
 		}
 		if module == p.module {
 			found++

@@ -63,6 +63,7 @@ func Check() []Tool {
 	list = append(list, zlib(), memfd(), sockets())
 	list = append(list, optional("--vm", qemu.check(), image())...)
 	list = append(list, optional("--mpi", mpirun.check(), fiInfo.check())...)
+	list = append(list, optional("--waves", gtkwave.check())...)
 	return append(list, optional("--ice40", nextpnr.check(), icepack.check())...)
 }
 
@@ -85,6 +86,10 @@ var (
 	mpirun = program{"mpirun", "nicloop mpi: starting programs", "openmpi-bin", []string{"--version"}, regexp.MustCompile(`\(Open MPI\) (\S+)`)}
 	fiInfo = program{"fi_info", "nicloop mpi: libfabric", "libfabric-bin", []string{"--version"}, regexp.MustCompile(`libfabric: (\S+)`)}
 )
+
+// gtkwave prints its version only where it finds a display.
+var gtkwave = program{"gtkwave", "viewing waveforms", "gtkwave", []string{"--version"},
+	regexp.MustCompile(`GTKWave Analyzer v?(\S+)|Usage: gtkwave`)}
 
 // What scripts/bitstream needs.
 var (

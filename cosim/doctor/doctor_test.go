@@ -23,7 +23,7 @@ func TestNamesAndFixes(t *testing.T) {
 		}
 	}
 	require.Equal(t, []string{"verilator", "g++", "make", "ccache", "tshark", "yosys", "yosys-smtbmc", "z3",
-		"zlib.h", "memfd", "unix socket", "qemu-system-x86_64", "vm image", "mpirun", "fi_info", "nextpnr-ice40", "icepack"}, names)
+		"zlib.h", "memfd", "unix socket", "qemu-system-x86_64", "vm image", "mpirun", "fi_info", "gtkwave", "nextpnr-ice40", "icepack"}, names)
 }
 
 // Continuous integration installs everything but what is optional, so all of that must be found
@@ -48,7 +48,7 @@ func TestMissing(t *testing.T) {
 		switch {
 		case tool.Optional:
 			require.False(t, tool.OK, tool.Name)
-			require.Regexp(t, `^scripts/setup-debian.sh --(vm|ice40|mpi)$`, tool.Fix)
+			require.Regexp(t, `^scripts/setup-debian.sh --(vm|ice40|mpi|waves)$`, tool.Fix)
 		case !tool.OK:
 			missing++
 			require.Contains(t, tool.Fix, "apt-get install -y ")

@@ -28,15 +28,15 @@ type passage struct {
 	vc uint8
 }
 
-// recentHeads is the number of matching heads to remember, to report where a packet was last the
-// same.
-const recentHeads = 512
+// recentEvents is the number of matching events to remember, to report where a packet was last the
+// same and to draw its path.
+const recentEvents = 8192
 
 // history is the state derived from matching events.
 type history struct {
 	heads  map[passage]regs.Header // of the packets that are passing
 	counts map[channel]uint64      // packets that have passed
-	recent []drivers.TraceEvent    // heads, in a ring
+	recent []drivers.TraceEvent    // in a ring
 	next   int
 }
 
@@ -45,6 +45,7 @@ func (h *history) add(e *drivers.TraceEvent) {
 	if h.heads == nil {
 		h.heads, h.counts = map[passage]regs.Header{}, map[channel]uint64{}
 	}
+	h.remember(e)
 	if !isPacket(e.Point) {
 		if e.Point == drivers.PointPIO || e.Point == drivers.PointSlot || e.Point == drivers.PointDropped {
 			h.counts[channelOf(e)]++
@@ -56,12 +57,16 @@ func (h *history) add(e *drivers.TraceEvent) {
 	}
 	h.counts[channelOf(e)]++
 	h.heads[passage{channelOf(e), e.VC}] = regs.Header(e.Data)
-	if len(h.recent) < recentHeads {
+}
+
+// remember adds an event to the ring.
+func (h *history) remember(e *drivers.TraceEvent) {
+	if len(h.recent) < recentEvents {
 		h.recent = append(h.recent, *e)
 		return
 	}
 	h.recent[h.next] = *e
-	h.next = (h.next + 1) % recentHeads
+	h.next = (h.next + 1) % recentEvents
 }
 
 // isPacket reports whether a point traces flits or heads.

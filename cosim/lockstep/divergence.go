@@ -28,6 +28,8 @@ type Divergence struct {
 	// block.
 	Waves string `json:"waves,omitempty"`
 	Gtkw  string `json:"gtkw,omitempty"`
+	// Drawing is what report.html and nicloop serve draw of it.
+	Drawing *Drawing `json:"drawing,omitempty"`
 
 	point uint8
 }
@@ -76,11 +78,13 @@ func (p *Pair) finish() {
 	p.found = &Divergence{Devices: p.names, System: min(l.opened, r.opened), Agreed: p.agreed}
 	if d == nil || p.stops != nil && p.stops.at() < d.at {
 		p.tellStops()
+		p.draw(nil)
 		return
 	}
 	d.moved = d.elsewhere(l.seen, r.seen)
 	d.slow = l.isSlow(d) || r.isSlow(d)
 	p.describe(d)
+	p.draw(d)
 }
 
 func (s *stopPair) at() drivers.Cycle { return min(s[0].at, s[1].at) }
@@ -190,6 +194,11 @@ func (d *difference) value(e *drivers.TraceEvent) string {
 	return text
 }
 
+// isHeadOf reports whether an event is the passage of the head of a packet with this header.
+func isHeadOf(e *drivers.TraceEvent, h regs.Header) bool {
+	return isPacket(e.Point) && e.Flags&drivers.TraceHead != 0 && regs.Header(e.Data) == h
+}
+
 // seenLast describes where the packet was last the same.
 func (h *history) seenLast(d *difference) string {
 	if d.header == 0 || !isPacket(d.point) {
@@ -197,7 +206,10 @@ func (h *history) seenLast(d *difference) string {
 	}
 	for i := range h.recent {
 		e := &h.recent[(h.next+2*len(h.recent)-1-i)%len(h.recent)]
-		if regs.Header(e.Data) == d.header && e.Cycle <= d.at && (e.Node != d.node || e.Point != d.point) {
+		if !isHeadOf(e, d.header) || e.Cycle > d.at {
+			continue
+		}
+		if e.Node != d.node || e.Point != d.point {
 			where := difference{channel: channelOf(e), header: d.header, number: h.counts[channelOf(e)]}
 			return fmt.Sprintf("its head was the same at node %d in cycle %d: %s", e.Node, e.Cycle, where.what())
 		}

@@ -7,6 +7,7 @@ import (
 	"path/filepath"
 	"strings"
 
+	"github.com/nicloop/nicloop/cosim/fst"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regs"
 )
@@ -28,8 +29,8 @@ const (
 )
 
 // Save writes a GTKWave save file for waves of the divergence: the signals of its block, and a
-// marker at its cycle.
-func (d *Divergence) Save(waves, file string) error {
+// marker at its cycle. It adds signals to the drawing, too.
+func (d *Divergence) Save(waves, save string) error {
 	f, err := os.Open(waves)
 	if err != nil {
 		return err
@@ -39,25 +40,23 @@ func (d *Divergence) Save(waves, file string) error {
 	if err != nil {
 		return err
 	}
-	all, exponent, err := names(f, info.Size())
+	file, err := fst.Open(f, info.Size())
 	if err != nil {
 		return err
 	}
-	scope := fmt.Sprintf("node%d.sim_node.%s.", d.Node, d.Block)
+	scope := d.scope()
 	var signals []string
-	for _, name := range all {
-		if below, ok := strings.CutPrefix(name, scope); ok && !strings.Contains(below, ".") {
-			signals = append(signals, name)
-		}
+	for _, signal := range d.ofBlock(file) {
+		signals = append(signals, signal.Name)
 	}
 	if len(signals) == 0 {
 		return fmt.Errorf("%s has no signals of %s", waves, strings.TrimSuffix(scope, "."))
 	}
-	if err := os.WriteFile(file, []byte(d.gtkw(filepath.Base(waves), scope, signals, exponent)), 0o644); err != nil {
+	if err := os.WriteFile(save, []byte(d.gtkw(filepath.Base(waves), scope, signals, file.Exponent)), 0o644); err != nil {
 		return err
 	}
-	d.Waves, d.Gtkw = waves, file
-	return nil
+	d.Waves, d.Gtkw = waves, save
+	return d.DrawSignals([2]string{waves})
 }
 
 func (d *Divergence) gtkw(waves, scope string, signals []string, exponent int8) string {

@@ -41,6 +41,7 @@ func (p *Pair) finishPackets() {
 	}
 	p.found = &Divergence{Devices: p.names, System: 1, Agreed: p.agreed}
 	p.describe(first)
+	p.draw(first)
 }
 
 // flowsOf groups packets that enter and leave the network by flow. The tail and the virtual channel

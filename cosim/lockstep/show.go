@@ -47,6 +47,13 @@ func Reference(uri string) (string, error) {
 	return "model:?" + keys.Encode(), nil
 }
 
+// HasWaves reports whether a device has internal signals: the RTL, or part of it.
+func HasWaves(uri string) bool {
+	scheme, _, _ := strings.Cut(uri, ":")
+	_, ok := own[scheme]
+	return ok
+}
+
 // Range of the waves of a divergence, in cycles around it.
 const (
 	wavesBefore = 2000
@@ -60,8 +67,8 @@ type Show struct {
 	opened int
 }
 
-// Shown returns an opener for the software that led to a divergence, on the first of its devices.
-// The waves of the cycles around it are written to file. Soon after the divergence calls fail with
+// Shown returns an opener for the software that led to a divergence, on one of its devices. The
+// waves of the cycles around it are written to file. Soon after the divergence calls fail with
 // [ErrParted].
 func (d *Divergence) Shown(file string) *Show { return &Show{div: d, file: file} }
 

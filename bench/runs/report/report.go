@@ -7,7 +7,9 @@ package report
 
 import (
 	"cmp"
+	"crypto/sha256"
 	_ "embed"
+	"encoding/base64"
 	"html/template"
 	"io"
 	"path/filepath"
@@ -30,9 +32,18 @@ var filter string
 
 // Parts are template functions of every page.
 var Parts = template.FuncMap{
-	"style":  func() template.CSS { return template.CSS(style) },
-	"filter": func() template.JS { return template.JS(filter) },
+	"style":   func() template.CSS { return template.CSS(style) },
+	"script":  func() template.HTML { return template.HTML("<script>" + filter + "</script>") },
+	"allowed": func() string { return ScriptSource },
+	"drawing": Drawing,
 }
+
+// ScriptSource is the source in a content security policy that allows the script of pages, and no
+// other.
+var ScriptSource = func() string {
+	sum := sha256.Sum256([]byte(filter))
+	return "'sha256-" + base64.StdEncoding.EncodeToString(sum[:]) + "'"
+}()
 
 var pageTemplate = template.Must(template.New("page").Funcs(Parts).Parse(page))
 

@@ -66,10 +66,14 @@ func (s *Server) Handler() http.Handler {
 
 const cookie = "nicloop"
 
+// pagePolicy is the content security policy of the server's pages.
+var pagePolicy = "default-src 'none'; style-src 'unsafe-inline'; script-src " + report.ScriptSource +
+	"; img-src 'self' data:; frame-ancestors 'none'; form-action 'self'; base-uri 'none'"
+
 // answer authorises a request.
 func (s *Server) answer(w http.ResponseWriter, r *http.Request) {
 	h := w.Header()
-	h.Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; script-src 'unsafe-inline'; img-src 'self' data:; frame-ancestors 'none'; form-action 'self'; base-uri 'none'")
+	h.Set("Content-Security-Policy", pagePolicy)
 	h.Set("X-Content-Type-Options", "nosniff")
 	h.Set("Referrer-Policy", "no-referrer")
 	h.Set("Cache-Control", "no-store")

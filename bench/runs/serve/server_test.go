@@ -1,6 +1,8 @@
 package serve
 
 import (
+	"crypto/sha256"
+	"encoding/base64"
 	"net/http"
 	"net/http/httptest"
 	"os"
@@ -39,7 +41,9 @@ func memory(t *testing.T) *Server {
 	add(runs.Run{Verb: "regress", Device: "rtl:", Dir: "out", Commit: "abc"},
 		runs.Record{Test: "x/one", Seed: 1, Device: "rtl:", Status: "PASS", Cycles: 1000},
 		runs.Record{Test: "x/<i>two", Seed: 1, Device: "rtl:", Status: "HANG", Error: "stuck for 7 cycles <script>", Log: "out/test.log", Waves: "out/dump.fst",
-			Divergence: &lockstep.Divergence{Block: "u_nic.u_router", Waves: "out/divergence.fst", Gtkw: "out/divergence.gtkw"}})
+			Divergence: &lockstep.Divergence{Block: "u_nic.u_router", Waves: "out/divergence.fst", Gtkw: "out/divergence.gtkw",
+				Drawing: &lockstep.Drawing{To: 10, Signals: []lockstep.Waveform{{Name: "tx_<b>", Width: 1, Values: [2][]lockstep.Value{{{Value: "1"}}}}},
+					Path: []lockstep.Hop{{What: lockstep.HopEnters, Heads: [2]*lockstep.Head{{}, {}}}}}}})
 	add(runs.Run{Verb: "regress", Device: "model:", Dir: "out"}, runs.Record{Test: "x/one", Seed: 1, Device: "rtl:", Status: "PASS", Cycles: 1200})
 	add(runs.Run{Verb: "sweep", Device: "model:", Dir: "out/sweep"},
 		runs.Record{Test: "s/a=1", Seed: 1, Device: "model:", Status: "PASS", Cycles: 5, Figures: []runs.Figure{{Name: "time_us", Value: 2.5}}})
@@ -63,6 +67,8 @@ func ask(s *Server, method, path string, change func(*http.Request)) *httptest.R
 	return w
 }
 
+var script = regexp.MustCompile(`(?s)<script>(.*?)</script>`)
+
 var outside = regexp.MustCompile(`(?:src|href)="(?:https?:)?//`)
 
 func TestPages(t *testing.T) {
@@ -85,7 +91,7 @@ func TestPages(t *testing.T) {
 		{"/test?name=x/one", 200, []string{"<svg", "1200", `href="/run/2"`}, nil},
 		{"/test?name=s/a%3D1", 200, []string{"time_us"}, nil},
 		{"/test?name=nothing", 404, nil, nil},
-		{"/failures", 200, []string{"stuck for N cycles", `href="/run/1/1/waves"`}, nil},
+		{"/failures", 200, []string{"stuck for N cycles", `href="/run/1/1/waves"`, `<svg class="wave"`}, nil},
 		{"/run/1/1/log", 200, []string{"what <b>happened</b>"}, nil},
 		{"/run/1/1/waves", 200, []string{"waves"}, nil},
 		{"/run/1/0/log", 404, nil, nil},
@@ -99,7 +105,7 @@ func TestPages(t *testing.T) {
 		{"/run/1/1/divergence", 200, []string{"other waves"}, nil},
 		{"/run/1/1/signals", 200, []string{"signals"}, nil},
 		{"/run/1/0/signals", 404, nil, nil},
-		{"/run/1", 200, []string{`href="/run/1/1/divergence"`, `href="/run/1/1/signals"`, "u_nic.u_router"}, []string{"/coverage\">sources"}},
+		{"/run/1", 200, []string{`href="/run/1/1/divergence"`, `href="/run/1/1/signals"`, "u_nic.u_router", `<svg class="wave"`, "tx_&lt;b&gt;", `<svg class="sequence"`}, []string{"/coverage\">sources", "tx_<b>"}},
 		{"/run/5", 200, []string{"lines 75.0 %, toggles 33.3 %, functional points 20.0 %", `href="/run/5/coverage"`, `href="/coverage">trend`}, nil},
 		{"/run/5/coverage", 200, []string{"<h1>holes</h1>"}, nil},
 		{"/run/6", 200, []string{"lines 100.0 %"}, []string{`href="/run/6/coverage"`}},
@@ -117,6 +123,11 @@ func TestPages(t *testing.T) {
 		}
 		require.NotRegexp(t, outside, w.Body.String(), "%s wants something of the network", c.path)
 		require.Contains(t, w.Header().Get("Content-Security-Policy"), "default-src 'none'")
+		for _, script := range script.FindAllStringSubmatch(w.Body.String(), -1) {
+			require.Equal(t, "text/html; charset=utf-8", w.Header().Get("Content-Type"))
+			sum := sha256.Sum256([]byte(script[1]))
+			require.Contains(t, w.Header().Get("Content-Security-Policy"), "'sha256-"+base64.StdEncoding.EncodeToString(sum[:])+"'", c.path)
+		}
 	}
 	require.Equal(t, "text/plain; charset=utf-8", ask(s, "GET", "/run/1/1/log", nil).Header().Get("Content-Type"), "a log is no page")
 }
