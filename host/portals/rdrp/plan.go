@@ -7,7 +7,9 @@ type Get struct {
 	Threshold      uint64 // successful gets of this message before the get is released
 }
 
-// PlanGets returns the gets of a message of total bytes whose first bytes have been delivered.
+// PlanGets returns the gets of a message of total bytes after its first chunk of first bytes.
+// first is the chunk size that both sides agreed on, also if the receive buffer is shorter:
+// otherwise the sender would expect another number of gets.
 // At most inFlight are outstanding. The sender counts gets without knowing the receive buffer,
 // so chunks beyond the buffer remain in the plan, with length zero.
 // It returns nil if chunk or inFlight is zero.
