@@ -1,34 +1,40 @@
-// Package rdrp is the receiver-driven rendezvous protocol on Portals.
 package rdrp
 
-// Get is one chunk that the receiver fetches from the sender's entry.
-type Get struct {
-	Offset, Length uint64
-	Threshold      uint64 // successful gets of this message before the get is released
+// A plan describes the gets of one message. Sender and receiver compute the same number of gets
+// from it, because both know total, first and chunk; only the receiver knows its buffer.
+type plan struct {
+	total, first, chunk uint64 // bytes of the message, of its first chunk, of each further one
+	buffer              uint64 // bytes of the receive buffer
+	inFlight            uint64 // gets that may be outstanding
 }
 
-// PlanGets returns the gets of a message of total bytes after its first chunk of first bytes.
-// first is the chunk size that both sides agreed on, also if the receive buffer is shorter:
-// otherwise the sender would expect another number of gets.
-// At most inFlight are outstanding. The sender counts gets without knowing the receive buffer,
-// so chunks beyond the buffer remain in the plan, with length zero.
-// It returns nil if chunk or inFlight is zero.
-func PlanGets(total, first, buffer, chunk, inFlight uint64) []Get {
-	if chunk == 0 || inFlight == 0 {
-		return nil
+// A chunkGet is one get of a message.
+type chunkGet struct {
+	offset, length uint64
+	threshold      uint64 // completed gets of the message that release it
+}
+
+// count returns the number of gets.
+func (p *plan) count() uint64 {
+	if p.total <= p.first {
+		return 0
 	}
-	var gets []Get
-	for offset := first; offset < total; {
-		step := min(chunk, total-offset)
-		get := Get{Offset: offset}
-		if offset < buffer {
-			get.Length = min(step, buffer-offset)
-		}
-		if n := uint64(len(gets)); n >= inFlight {
-			get.Threshold = n - inFlight + 1
-		}
-		gets = append(gets, get)
-		offset += step
+	return (p.total-p.first-1)/p.chunk + 1
+}
+
+// size returns the bytes of chunk i at the sender.
+func (p *plan) size(i uint64) uint64 { return min(p.chunk, p.total-p.offset(i)) }
+
+func (p *plan) offset(i uint64) uint64 { return p.first + i*p.chunk }
+
+// get returns get i. Chunks beyond the receive buffer have length 0.
+func (p *plan) get(i uint64) chunkGet {
+	g := chunkGet{offset: p.offset(i)}
+	if g.offset < p.buffer {
+		g.length = min(p.size(i), p.buffer-g.offset)
 	}
-	return gets
+	if i >= p.inFlight {
+		g.threshold = i - p.inFlight + 1
+	}
+	return g
 }
