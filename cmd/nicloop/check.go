@@ -19,7 +19,7 @@ import (
 )
 
 func newCheck() *cobra.Command {
-	return group(&cobra.Command{Use: "check", Short: "Model-check the protocol code: explore every interleaving"}, newCheckMailbox(), newCheckRendezvous(), newCheckThreshold(), newCheckIWARP(), newCheckPortals(), newCheckRportals(), newCheckOffload())
+	return group(&cobra.Command{Use: "check", Short: "Model-check the protocol code: explore every interleaving"}, newCheckMailbox(), newCheckRendezvous(), newCheckThreshold(), newCheckIWARP(), newCheckPortals(), newCheckRportals(), newCheckRDRP(), newCheckOffload())
 }
 
 func newCheckMailbox() *cobra.Command {

@@ -49,7 +49,7 @@ var documents = []document{
 	{"fabric", []string{"fabric"}, "Latency and throughput of a network under synthetic traffic.", (*fabricReport)(nil)},
 	{"imb", []string{"imb"}, "Tables of the Intel MPI Benchmarks.", (*imb.Report)(nil)},
 	{"experiment", []string{"reproduce"}, "A paper's experiment. Each is a line of its own.", (*paper.Report)(nil)},
-	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold", "check iwarp", "check portals", "check rportals", "check portals-offload"}, "The results of the model checks.", (*explorations)(nil)},
+	{"explorations", []string{"check mailbox", "check rendezvous", "check threshold", "check iwarp", "check portals", "check rportals", "check rdrp", "check portals-offload"}, "The results of the model checks.", (*explorations)(nil)},
 	{"iwarp", []string{"iwarp ping", "iwarp bandwidth"}, "Measurements of the verbs of iWARP, in real or simulated time.", (*iwarpReport)(nil)},
 	{"iwarp_rping", []string{"iwarp rping"}, "The result of rping in either role.", (*rpingReport)(nil)},
 	{"bridge", []string{"bench bridge"}, "The cost of a crossing of the bridge.", (*bridgebench.Report)(nil)},

@@ -150,6 +150,7 @@ var examples = []struct {
 	{"explorations", "check threshold --bound 1", 0},
 	{"explorations", "check portals", 0},
 	{"explorations", "check rportals", 0},
+	{"explorations", "check rdrp", 0},
 	{"explorations", "check portals-offload", 0},
 	{"explorations", "check iwarp", 0},
 	{"run", "run stencil --device ideal: --nodes 8 --size 16384 --iterations 4 --eager-threshold auto", 0},

@@ -49,7 +49,7 @@ var longCommands = []struct {
 // otherCommands are tested elsewhere or end on their own within a second, but for bind and unbind,
 // which wait for the kernel.
 var otherCommands = []string{
-	"bench bridge", "bisect", "budget", "cache clean", "cache list", "cache prebuild", "cache verify", "calibrate", "check portals", "check portals-offload", "check rportals", "completion", "design check", "design init", "device bind",
+	"bench bridge", "bisect", "budget", "cache clean", "cache list", "cache prebuild", "cache verify", "calibrate", "check portals", "check portals-offload", "check rdrp", "check rportals", "completion", "design check", "design init", "device bind",
 	"device diff", "device dump", "device info", "device list", "device log", "device peek", "device poke", "device replay",
 	"device reset", "device scan", "device script", "device selftest", "device unbind", "dissector", "doctor", "help", "man", "mpi", "part",
 	"runs diff", "runs gc", "runs list", "runs show", "runs trend", "serve", "task", "version", "vm", "vm build-module",
