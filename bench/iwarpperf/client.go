@@ -36,7 +36,7 @@ type ClientOptions struct {
 	Address string // of a server; empty: a server within this program, on the loopback device
 	Token   string
 	// Network connects both ends, as its hosts 0 and 1, in this program and in simulated time. It
-	// is for ud and rd, and excludes Address.
+	// excludes Address.
 	Network *ethernet.Network
 }
 

@@ -9,18 +9,16 @@ import (
 	"github.com/nicloop/nicloop/cosim/ethernet"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/host/iwarp"
+	"github.com/nicloop/nicloop/host/iwarp/mpa"
 )
 
-// etherPort is the UDP port of both ends on a simulated network.
+// etherPort is the port of both ends on a simulated network.
 const etherPort = 7174
-
-// SimulatedKinds returns the types of queue pairs that a simulated network carries.
-func SimulatedKinds() []string { return []string{"ud", "rd"} }
 
 // simulated opens both ends on hosts 0 and 1 of a network.
 func (c *Client) simulated(kind iwarp.QPType, n *ethernet.Network) error {
 	if kind == iwarp.RC {
-		return fmt.Errorf("%w: rc over %s: it has no TCP; use ud or rd", drivers.ErrConfig, ethernet.Scheme)
+		return c.simulatedConnection(n)
 	}
 	// Both types of a run may share a network, so each has its own ports.
 	port := etherPort + uint16(kind)
@@ -39,6 +37,92 @@ func (c *Client) simulated(kind iwarp.QPType, n *ethernet.Network) error {
 	c.local, c.to, c.ether = &echo{endpoint: e}, server.Address(), n
 	c.endpoint, err = openAt(kind, iwarp.Attachment{Datagram: client}, slots, n.Clock, 1)
 	return err
+}
+
+// simulatedConnection opens a stream between hosts 0 and 1 and performs the start-up phase of MPA.
+func (c *Client) simulatedConnection(n *ethernet.Network) error {
+	l, err := n.Listen(1, etherPort)
+	if err != nil {
+		return err
+	}
+	client, err := n.Dial(0, l.Address())
+	if err != nil {
+		return err
+	}
+	var server *ethernet.Stream
+	if err := advance(n, client, func() bool { server, _ = l.Accept(); return server != nil }); err != nil {
+		return err
+	}
+	own := options(nil)
+	request, err := exchange(n, client, server, mpa.Request(own))
+	if err != nil {
+		return err
+	}
+	reply, theirs, err := mpa.Respond(request, own)
+	if err != nil {
+		return err
+	}
+	if reply, err = exchange(n, server, client, reply); err != nil {
+		return err
+	}
+	ours, err := mpa.Complete(own, reply)
+	if err != nil {
+		return err
+	}
+	if c.local, err = newSimulatedEcho(n, attachStream(server, theirs)); err != nil {
+		return err
+	}
+	c.ether = n
+	c.endpoint, err = openAt(iwarp.RC, attachStream(client, ours), slots, n.Clock, 1)
+	return err
+}
+
+func newSimulatedEcho(n *ethernet.Network, a iwarp.Attachment) (*echo, error) {
+	e, err := openAt(iwarp.RC, a, slots, n.Clock, 1)
+	return &echo{endpoint: e}, err
+}
+
+// attachStream fits every FPDU to one segment, as RFC 5044 recommends.
+func attachStream(s *ethernet.Stream, p mpa.Parameters) iwarp.Attachment {
+	return iwarp.Attachment{Stream: s, Parameters: p, MULPDU: mpa.ULPDULimit(s.SegmentBytes(), p.SendMarkers)}
+}
+
+// exchange sends a start-up frame and returns it as the peer has received it.
+func exchange(n *ethernet.Network, from, to *ethernet.Stream, f mpa.StartFrame,
+) (got mpa.StartFrame, err error) {
+	out, err := f.Append(nil)
+	if err != nil {
+		return got, err
+	}
+	var in []byte
+	buffer := make([]byte, len(out))
+	failed := advance(n, to, func() bool {
+		var k int
+		if k, err = from.Write(out); err != nil {
+			return true
+		}
+		out = out[k:]
+		if k, err = to.Read(buffer[len(in):]); err != nil {
+			return true
+		}
+		in = append(in, buffer[len(in):][:k]...)
+		var used int
+		got, used, err = mpa.ParseStart(in, f.Reply)
+		return used > 0 || err != nil
+	})
+	return got, errors.Join(failed, err)
+}
+
+// advance simulates until isDone returns true or a stream fails.
+func advance(n *ethernet.Network, s *ethernet.Stream, isDone func() bool) error {
+	for !isDone() {
+		next := n.NextEvent()
+		if s.Err() != nil || next == drivers.Never {
+			return fmt.Errorf("%w: %w", ErrFailed, errors.Join(s.Err(), ethernet.ErrIdle))
+		}
+		n.AdvanceTo(next)
+	}
+	return nil
 }
 
 // pass advances a simulated network to its next event, or the next timer of an end.

@@ -4,10 +4,8 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"slices"
 	"strings"
 
-	"github.com/nicloop/nicloop/bench/iwarpperf"
 	"github.com/nicloop/nicloop/cosim/ethernet"
 	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/spf13/cobra"
@@ -15,10 +13,10 @@ import (
 
 // ethernetHelp is the part of the help about --network.
 const ethernetHelp = `
-With --network ethernet:[?KEY=VALUE&…] both ends of ud or rd are hosts on a simulated
-Ethernet switch. Times are simulated then, and equal in every run of the same seed.
-Every type of queue pair has a network of its own. --pcap writes the frames as their
-hosts send them. Keys:
+With --network ethernet:[?KEY=VALUE&…] both ends are hosts on a simulated Ethernet switch.
+Times are simulated then, and equal in every run of the same seed. rc uses streams in
+the format of TCP, with a fixed window. Every type of queue pair has a network of its
+own. --pcap writes the frames as their hosts send them. Keys:
 
 `
 
@@ -47,13 +45,12 @@ type simulation struct {
 
 func (s *simulation) add(cmd *cobra.Command) {
 	fs := cmd.Flags()
-	fs.StringVar(&s.uri, "network", "", "simulated network of ud and rd: ethernet:[?KEY=VALUE&…]")
+	fs.StringVar(&s.uri, "network", "", "simulated network: ethernet:[?KEY=VALUE&…]")
 	fs.StringVar(&s.pcap, "pcap", "", "write the frames of the simulated network to `FILE` (pcapng)")
 	fs.BoolVar(&s.force, "force", false, "overwrite existing output files")
 }
 
-// checkSimulation completes the types of queue pairs, parses the URI of the network, and refuses
-// what a simulated network does not have.
+// checkSimulation parses the URI of the network and refuses what a simulated network does not have.
 func (f *iwarpFlags) checkSimulation(cmd *cobra.Command, args []string) (err error) {
 	s := &f.simulation
 	switch {
@@ -66,14 +63,8 @@ func (f *iwarpFlags) checkSimulation(cmd *cobra.Command, args []string) (err err
 	case f.baseline:
 		return misused("--baseline is a TCP stream on the loopback device: it excludes --network")
 	}
-	if !cmd.Flags().Changed("qp") {
-		f.qps = iwarpperf.SimulatedKinds()
-	}
-	if slices.Contains(f.qps, "rc") {
-		return misused("--qp rc: %s: has no TCP; choose from %v", ethernet.Scheme, iwarpperf.SimulatedKinds())
-	}
 	if s.pcap != "" && len(f.qps) > 1 {
-		return misused("--pcap needs a single type of queue pair: --qp ud or --qp rd")
+		return misused("--pcap needs a single type of queue pair: --qp rc, --qp ud or --qp rd")
 	}
 	if s.config, err = ethernet.Parse(s.uri); err != nil {
 		return misused("--network: %w", err)

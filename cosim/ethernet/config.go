@@ -22,9 +22,13 @@ type Config struct {
 	SendCost    drivers.Time // of the core, per datagram
 	ReceiveCost drivers.Time
 	FrameCost   drivers.Time // of the core, per frame in either direction
+	SegmentCost drivers.Time // of the core, per segment of a stream in either direction, besides its frame
 
 	ReassemblyTime   drivers.Time // from the first fragment of a datagram until it is given up
 	ReassemblyMemory int          // bytes of fragments that a host can store
+
+	RetransmitTime drivers.Time // of a stream, before the first repetition; doubled by every further one
+	AckDelay       drivers.Time // of a stream that waits for a second segment to acknowledge
 
 	Seed                              uint64
 	Loss, Duplicate, Reorder, Corrupt float64 // probabilities per frame
@@ -55,8 +59,11 @@ func (c Config) complete() (Config, error) {
 	setDefault(&c.SendCost, 1500*drivers.Nanosecond)
 	setDefault(&c.ReceiveCost, 1500*drivers.Nanosecond)
 	setDefault(&c.FrameCost, 100*drivers.Nanosecond)
-	setDefault(&c.ReassemblyTime, 30*drivers.Second) // net.ipv4.ipfrag_time of Linux
-	setDefault(&c.ReassemblyMemory, 4<<20)           // net.ipv4.ipfrag_high_thresh of Linux
+	setDefault(&c.SegmentCost, 200*drivers.Nanosecond)
+	setDefault(&c.RetransmitTime, 200*drivers.Millisecond) // TCP_RTO_MIN of Linux
+	setDefault(&c.AckDelay, 40*drivers.Millisecond)        // TCP_DELACK_MIN of Linux
+	setDefault(&c.ReassemblyTime, 30*drivers.Second)       // net.ipv4.ipfrag_time of Linux
+	setDefault(&c.ReassemblyMemory, 4<<20)                 // net.ipv4.ipfrag_high_thresh of Linux
 	setDefault(&c.ReorderDelay, 20*drivers.Microsecond)
 	switch {
 	case c.Hosts < 1 || c.Hosts > maxHosts:
@@ -71,7 +78,7 @@ func (c Config) complete() (Config, error) {
 		return c, fmt.Errorf("%w: ethernet: a buffer has no bytes", drivers.ErrConfig)
 	}
 	for _, d := range []drivers.Time{
-		c.Cable, c.SwitchLatency, c.SendCost, c.ReceiveCost, c.FrameCost, c.ReassemblyTime, c.ReorderDelay,
+		c.Cable, c.SwitchLatency, c.SendCost, c.ReceiveCost, c.FrameCost, c.SegmentCost, c.RetransmitTime, c.AckDelay, c.ReassemblyTime, c.ReorderDelay,
 	} {
 		if d < 0 || d > maxDelay {
 			return c, refuse("time", d, "0 to 1 min")

@@ -71,10 +71,10 @@ func checksum(s uint64) uint16 {
 	return ^uint16(s)
 }
 
-// pseudoHeader is the part of the UDP checksum that is not in the datagram.
-func pseudoHeader(from, to netip.Addr, length int) uint64 {
+// pseudoHeader is the part of the checksum of UDP and TCP that is in the header of IP.
+func pseudoHeader(protocol uint8, from, to netip.Addr, length int) uint64 {
 	a, b := from.As4(), to.As4()
-	return sum(sum(protocolUDP+uint64(length), a[:]), b[:])
+	return sum(sum(uint64(protocol)+uint64(length), a[:]), b[:])
 }
 
 // encodeUDP returns a datagram with its header.
@@ -89,7 +89,7 @@ func encodeUDP(from, to netip.AddrPort, parts [][]byte, length int, noChecksum b
 	if noChecksum {
 		return b
 	}
-	c := checksum(sum(pseudoHeader(from.Addr(), to.Addr(), len(b)), b))
+	c := checksum(sum(pseudoHeader(protocolUDP, from.Addr(), to.Addr(), len(b)), b))
 	if c == 0 {
 		c = 0xffff // RFC 768: zero means that there is no checksum
 	}
@@ -102,7 +102,7 @@ func decodeUDP(from, to netip.Addr, b []byte) (source, destination uint16, paylo
 	if len(b) < udpBytes || int(binary.BigEndian.Uint16(b[4:])) != len(b) {
 		return 0, 0, nil, false
 	}
-	if binary.BigEndian.Uint16(b[6:]) != 0 && checksum(sum(pseudoHeader(from, to, len(b)), b)) != 0 {
+	if binary.BigEndian.Uint16(b[6:]) != 0 && checksum(sum(pseudoHeader(protocolUDP, from, to, len(b)), b)) != 0 {
 		return 0, 0, nil, false
 	}
 	return binary.BigEndian.Uint16(b[0:]), binary.BigEndian.Uint16(b[2:]), b[udpBytes:], true
@@ -123,6 +123,7 @@ func (c *Config) fragments(length int) int {
 // packet is a decoded IP packet. Its payload aliases the frame.
 type packet struct {
 	from, to netip.Addr
+	protocol uint8
 	id       uint16
 	offset   int // of the payload in its datagram
 	more     bool
@@ -145,7 +146,7 @@ func encodeFrame(from, to int, p packet) []byte {
 		flags |= moreFragments
 	}
 	binary.BigEndian.PutUint16(h[6:], flags)
-	h[8], h[9] = hopLimit, protocolUDP
+	h[8], h[9] = hopLimit, p.protocol
 	a, z := p.from.As4(), p.to.As4()
 	copy(h[12:], a[:])
 	copy(h[16:], z[:])
@@ -175,12 +176,14 @@ func decodeFrame(host int, b []byte) (p packet, e frameError) {
 		return p, frameCorrupt
 	}
 	p.from, p.to = netip.AddrFrom4([4]byte(h[12:])), netip.AddrFrom4([4]byte(h[16:]))
-	if h[9] != protocolUDP || p.to != Address(host) {
-		return p, frameForeign
-	}
+	p.protocol = h[9]
 	flags := binary.BigEndian.Uint16(h[6:])
 	p.id = binary.BigEndian.Uint16(h[4:])
 	p.more, p.offset = flags&moreFragments != 0, int(flags&offsetMask)*8
 	p.payload = h[ipBytes:length]
+	isFragment := p.more || p.offset > 0
+	if p.to != Address(host) || p.protocol != protocolUDP && (p.protocol != protocolTCP || isFragment) {
+		return p, frameForeign // no host sends fragments of a segment
+	}
 	return p, frameValid
 }

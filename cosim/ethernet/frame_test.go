@@ -12,7 +12,7 @@ import (
 // TestHeaderBits: a host ignores a frame with any flipped bit in its destination, its type or its
 // IP header.
 func TestHeaderBits(t *testing.T) {
-	p := packet{from: Address(0), to: Address(1), id: 7, payload: make([]byte, 100)}
+	p := packet{from: Address(0), to: Address(1), protocol: protocolUDP, id: 7, payload: make([]byte, 100)}
 	frame := encodeFrame(0, 1, p)
 	_, e := decodeFrame(1, frame)
 	require.Equal(t, frameValid, e)

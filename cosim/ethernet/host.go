@@ -16,13 +16,16 @@ var (
 
 // host is a machine with one cable.
 type host struct {
-	network *Network
-	index   int
-	up      port         // towards the switch
-	down    port         // of the switch, towards this host
-	cpuFree drivers.Time // end of the work that the core has accepted
-	nextID  uint16       // identification of IP datagrams
-	sockets map[uint16]*Socket
+	network   *Network
+	index     int
+	up        port         // towards the switch
+	down      port         // of the switch, towards this host
+	cpuFree   drivers.Time // end of the work that the core has accepted
+	nextID    uint16       // identification of IP datagrams
+	sockets   map[uint16]*Socket
+	streams   map[streamKey]*Stream
+	listeners map[uint16]*Listener
+	nextPort  uint16 // of a stream that Dial opens
 
 	partial      map[reassemblyKey]*reassembly
 	partialBytes int
@@ -107,15 +110,22 @@ func (h *host) sendFragments(peer *host, from, to netip.Addr, datagram []byte) {
 	h.nextID++
 	for offset := 0; offset < len(datagram); offset += step {
 		end := min(offset+step, len(datagram))
-		data := encodeFrame(h.index, peer.index, packet{
-			from: from, to: to, id: id, offset: offset, more: end < len(datagram), payload: datagram[offset:end],
+		h.sendFrame(peer, packet{
+			from: from, to: to, protocol: protocolUDP, id: id, offset: offset, more: end < len(datagram),
+			payload: datagram[offset:end],
 		})
-		h.work(n.config.FrameCost)
-		size := wireBytes(len(data))
-		at := n.transmit(&h.up, h.cpuFree, size)
-		n.schedule(at, event{kind: frameLeftHost, host: h, data: data, size: size})
-		n.schedule(at+n.config.Cable+n.config.SwitchLatency, event{kind: frameAtSwitch, host: peer, data: data})
 	}
+}
+
+// sendFrame transmits an IP packet when the core has processed it.
+func (h *host) sendFrame(peer *host, p packet) {
+	n := h.network
+	data := encodeFrame(h.index, peer.index, p)
+	h.work(n.config.FrameCost)
+	size := wireBytes(len(data))
+	at := n.transmit(&h.up, h.cpuFree, size)
+	n.schedule(at, event{kind: frameLeftHost, host: h, data: data, size: size})
+	n.schedule(at+n.config.Cable+n.config.SwitchLatency, event{kind: frameAtSwitch, host: peer, data: data})
 }
 
 // receive processes a frame.
@@ -131,6 +141,10 @@ func (h *host) receive(data []byte) {
 		return
 	}
 	h.work(n.config.FrameCost)
+	if p.protocol == protocolTCP {
+		h.acceptSegment(p.from, p.payload)
+		return
+	}
 	datagram := p.payload
 	if p.more || p.offset > 0 {
 		if datagram = h.reassemble(&p); datagram == nil {

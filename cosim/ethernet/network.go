@@ -24,15 +24,17 @@ type Counters struct {
 	// By hosts.
 	Foreign        uint64 `json:"foreign"`         // frames for another address or protocol
 	BadHeader      uint64 `json:"bad_header"`      // frames with a wrong IP header checksum or length
-	BadChecksum    uint64 `json:"bad_checksum"`    // datagrams with a wrong UDP checksum or length
+	BadChecksum    uint64 `json:"bad_checksum"`    // datagrams or segments with a wrong checksum or length
 	Overlapping    uint64 `json:"overlapping"`     // datagrams whose fragments contradict each other
 	Incomplete     uint64 `json:"incomplete"`      // datagrams given up after ReassemblyTime
 	ReassemblyFull uint64 `json:"reassembly_full"` // fragments
-	NoSocket       uint64 `json:"no_socket"`       // datagrams to a port that is not bound
+	NoSocket       uint64 `json:"no_socket"`       // datagrams or segments to a port that is not open
 	SocketFull     uint64 `json:"socket_full"`     // datagrams
 	Unroutable     uint64 `json:"unroutable"`      // datagrams to an address without a host
 	Sent           uint64 `json:"sent"`            // datagrams
 	Delivered      uint64 `json:"delivered"`       // datagrams in socket buffers
+	Segments       uint64 `json:"segments"`        // of streams, sent
+	Retransmitted  uint64 `json:"retransmitted"`   // segments with payload, among these
 }
 
 // PortCounters describe the output queue of the switch to one host.
@@ -49,7 +51,9 @@ type Network struct {
 	sequence uint64
 	serial   uint64
 	hosts    []*host
-	counters Counters
+
+	firstSequence uint32 // of streams; any serves, as no duplicate of an older stream exists
+	counters      Counters
 
 	loss, duplicate, reorder, corrupt chance
 	sent, received                    *capture
@@ -84,6 +88,8 @@ const (
 	frameAtHost
 	datagramReady
 	reassemblyExpired
+	segmentReady
+	streamTimer
 )
 
 type event struct {
@@ -97,6 +103,8 @@ type event struct {
 	datagram received
 	key      reassemblyKey
 	serial   uint64
+	stream   *Stream
+	segment  *segment
 }
 
 // eventQueue orders events by time, then by the order in which they were scheduled.
@@ -129,7 +137,8 @@ func New(c Config) (*Network, error) {
 	}
 	for i := range c.Hosts {
 		n.hosts = append(n.hosts, &host{
-			network: n, index: i, sockets: map[uint16]*Socket{}, partial: map[reassemblyKey]*reassembly{},
+			network: n, index: i, sockets: map[uint16]*Socket{}, streams: map[streamKey]*Stream{},
+			listeners: map[uint16]*Listener{}, nextPort: firstDialPort, partial: map[reassemblyKey]*reassembly{},
 		})
 	}
 	if n.sent, err = newCapture(c.Sent, c.Hosts); err != nil {
@@ -199,6 +208,10 @@ func (n *Network) handle(e *event) {
 		n.counters.Delivered++
 	case reassemblyExpired:
 		e.host.expire(e.key, e.serial)
+	case segmentReady:
+		e.host.deliver(e.segment)
+	case streamTimer:
+		e.stream.expire()
 	}
 }
 

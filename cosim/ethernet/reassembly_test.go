@@ -53,13 +53,14 @@ func TestContradictions(t *testing.T) {
 
 // FuzzFrame: a host survives any frame, and its memory for fragments is accounted for.
 func FuzzFrame(f *testing.F) {
-	f.Add(encodeFrame(0, 1, packet{from: Address(0), to: Address(1), more: true, payload: make([]byte, 16)}), byte(0))
+	f.Add(encodeFrame(0, 1, packet{from: Address(0), to: Address(1), protocol: protocolUDP, more: true, payload: make([]byte, 16)}), byte(0))
 	f.Add([]byte{}, byte(3))
 	f.Fuzz(func(t *testing.T, b []byte, flips byte) {
 		n := open(t, Config{})
 		bind(t, n, 1)
 		whole := encodeFrame(0, 1, packet{
-			from: Address(0), to: Address(1), offset: int(flips) * 8, more: flips&1 != 0, payload: b[:min(len(b), 1400)],
+			from: Address(0), to: Address(1), protocol: protocolUDP, offset: int(flips) * 8,
+			more: flips&1 != 0, payload: b[:min(len(b), 1400)],
 		})
 		for _, data := range [][]byte{b, whole, whole} {
 			n.hosts[1].receive(data)

@@ -74,3 +74,21 @@ func TestGopacket(t *testing.T) {
 	require.Equal(t, 2, r.NInterfaces())
 	require.Equal(t, 2*(1+1+1+1+2+6+45), frames)
 }
+
+// TestTsharkStream lets tshark follow a stream: it finds neither wrong lengths and checksums nor
+// segments that a lossless network does not explain. A full window is one of its warnings.
+func TestTsharkStream(t *testing.T) {
+	var file bytes.Buffer
+	n := open(t, Config{Sent: &file})
+	a, b := connect(t, n)
+	exchange(t, n, &transfer{from: a, to: b, want: pattern(300_000, 1), step: 10_000, chunk: 20_000},
+		&transfer{from: b, to: a, want: pattern(1000, 2), step: 10, chunk: 1000})
+	settle(n)
+	require.NoError(t, n.Close())
+	preferences := []string{"-o", "ip.check_checksum:TRUE", "-o", "tcp.check_checksum:TRUE"}
+	const warning = "0x600000"
+	bad := "_ws.malformed or tcp.analysis.retransmission or _ws.expert.severity >= " + warning +
+		" and not tcp.analysis.window_full"
+	require.Empty(t, tsharktest.Run(t, "", file.Bytes(), append(preferences, "-Y", bad)...))
+	require.Len(t, tsharktest.Fields(t, "", file.Bytes(), "tcp.flags.fin == 1", "frame.number"), 2)
+}
