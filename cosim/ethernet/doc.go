@@ -1,6 +1,6 @@
 // Package ethernet simulates hosts on one Ethernet switch in virtual time. Its sockets are the
-// datagram ports, and its streams the stream ports, of host/iwarp: the same verbs run over it as over
-// sockets of Linux.
+// datagram ports, and its streams the stream ports, of host/iwarp: the same verbs run over it as
+// over sockets of Linux.
 //
 //	host ── cable ──┐                          ┌── cable ── host
 //	  send buffer   ├─ switch: a queue per port ┤   reassembly, socket buffer
@@ -10,8 +10,8 @@
 //
 //   - The same configuration and the same calls give the same events at the same times, and the
 //     same bytes in a capture, on every machine. The wall clock is never read.
-//   - Frames are real: Ethernet II, IPv4, UDP and TCP with checksums. Datagrams of up to 65,507 bytes are
-//     fragmented to the MTU; a datagram with one lost fragment is lost.
+//   - Frames are real: Ethernet II, IPv4, UDP and TCP with checksums. Datagrams of up to 65,507
+//     bytes are fragmented to the MTU; a datagram with one lost fragment is lost.
 //   - Every frame that a host has sent is counted once: received, lost, dropped by the switch or
 //     in flight ([Counters]).
 //

@@ -2,7 +2,8 @@ package ethernet
 
 import "github.com/nicloop/nicloop/drivers"
 
-// duplicateAcks is the number of repeated acknowledgements that show a loss (RFC 5681, section 3.2).
+// duplicateAcks is the number of repeated acknowledgements that show a loss (RFC 5681, section
+// 3.2).
 const duplicateAcks = 3
 
 // sender is the state of the direction to the peer.
