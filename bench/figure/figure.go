@@ -76,6 +76,12 @@ type Error struct{ Figure, What string }
 
 func (e *Error) Error() string { return fmt.Sprintf("figure %q: %s", e.Figure, e.What) }
 
+// Files lists the files that [Figure.Save] writes.
+func Files(path string) []string {
+	base := Base(path)
+	return []string{base + ".png", base + ".svg", base + ".csv"}
+}
+
 // Save writes PATH.png, PATH.svg and PATH.csv; an extension of path is removed.
 func (f *Figure) Save(path string) error {
 	d, err := f.drawing()

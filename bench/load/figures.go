@@ -22,6 +22,9 @@ func Figures(title string, t topology.Topology, rates []*Rate) map[string]*figur
 	}
 }
 
+// FigureNames are the keys of [Figures].
+var FigureNames = []string{"latency", "throughput", "series", "histogram", "links", "map"}
+
 var offered = figure.Axis{Label: "offered", Unit: "flits per node and cycle"}
 
 // latencies ends at the first saturated rate, whose latency depends on the instant of measurement,

@@ -3,7 +3,9 @@ package load
 import (
 	"context"
 	"encoding/json"
+	"maps"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/nicloop/nicloop/bench/steady"
@@ -106,6 +108,7 @@ func TestCurve(t *testing.T) {
 			want = string(b)
 		}
 		require.True(t, want == string(b), "%d jobs give another result", jobs)
+		require.ElementsMatch(t, FigureNames, slices.Collect(maps.Keys(Figures("mesh", s.Config.Topology, rates))))
 		for name, f := range Figures("mesh", s.Config.Topology, rates) {
 			require.NoError(t, f.Save(filepath.Join(t.TempDir(), name)))
 		}

@@ -8,6 +8,8 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/drivers/limits"
+	"github.com/nicloop/nicloop/drivers/registry"
+	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -66,6 +68,25 @@ func checkBound(f *pflag.Flag) error {
 		for _, text := range values {
 			if v, err := strconv.ParseFloat(text, 64); err != nil || !(math.Abs(v) <= bound) {
 				return misused("--%s %s: expected at most %.0f", f.Name, text, bound)
+			}
+		}
+	}
+	return nil
+}
+
+// checkDeviceOutputs rejects a device that would overwrite a file, such as record:FILE!DEVICE. It
+// is called once per command, before the device is opened, because some commands open it several
+// times.
+func checkDeviceOutputs(cmd *cobra.Command) error {
+	force, _ := cmd.Flags().GetBool("force") // false if the command has no such flag
+	for _, name := range []string{"device", "against"} {
+		f := cmd.Flags().Lookup(name)
+		if f == nil {
+			continue
+		}
+		for _, file := range registry.Outputs(f.Value.String()) {
+			if err := userfile.Check(file, force); errors.Is(err, userfile.ErrExists) {
+				return misused("--%s %s writes %s, which exists: choose another name, or remove the file", name, f.Value, file)
 			}
 		}
 	}

@@ -19,8 +19,8 @@ import (
 // congestion runs hotspot with slow memory.
 func (f *runFlags) congestion(cmd *cobra.Command, c bench.Config) error {
 	if f.plot != "" {
-		for _, ext := range []string{".png", ".svg", ".csv"} {
-			if err := f.mayWrite(figure.Base(f.plot) + ext); err != nil {
+		for _, file := range figure.Files(f.plot) {
+			if err := f.mayWrite(file); err != nil {
 				return err
 			}
 		}

@@ -31,6 +31,7 @@ type waveFile struct {
 type replayFlags struct {
 	device *deviceFlags
 	waves  string
+	force  bool
 	around uint64
 	asJSON bool
 }
@@ -54,6 +55,7 @@ write the waves around it.`,
 	}
 	cmd.Flags().StringVar(&r.waves, "waves", "", "write waveforms around a divergence to `FILE` (FST)")
 	cmd.Flags().Uint64Var(&r.around, "around", 1000, "cycles that --waves shows before the call, and at most after it")
+	cmd.Flags().BoolVar(&r.force, "force", false, "overwrite existing output files")
 	cmd.Flags().BoolVar(&r.asJSON, "json", false, "print as JSON")
 	return cmd
 }
@@ -125,6 +127,9 @@ func (r *replayFlags) options(cmd *cobra.Command, meta *translog.Meta) (opt driv
 	opt = record.Shape(meta)
 	if r.waves == "" {
 		return opt, nil
+	}
+	if err := mayWrite(r.waves, r.force); err != nil {
+		return opt, err
 	}
 	if !registry.CanRepeat(r.device.uri) {
 		return opt, misused("--waves: %s has no waveforms: expected rtl:", r.device.uri)

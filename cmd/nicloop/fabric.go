@@ -92,6 +92,7 @@ States:
 	fs.BoolVar(&f.links, "links", false, "print the loads of links at the last rate")
 	fs.StringVar(&f.plot, "plot", "", "`FILE` for plots: FILE-latency.png and so on, as PNG, SVG and CSV")
 	fs.StringVar(&f.csv, "csv", "", "`FILE` for the table")
+	fs.BoolVar(&f.force, "force", false, "overwrite existing output files")
 	fs.BoolVar(&f.json, "json", false, "print as JSON, with time series, histograms and loads of links")
 	cmd.RunE = f.run
 	return cmd
@@ -111,6 +112,7 @@ type fabricFlags struct {
 	hot, local, global    int
 	seeds, jobs           int
 	saturation, json      bool
+	force                 bool
 	histogram, links      bool
 	slowNodes, slowFactor int
 	topology              topology.Topology
@@ -129,6 +131,9 @@ type fabricReport struct {
 
 func (f *fabricFlags) run(cmd *cobra.Command, args []string) error {
 	if err := f.prepare(cmd, args[0]); err != nil {
+		return err
+	}
+	if err := f.mayWrite(); err != nil {
 		return err
 	}
 	first, err := f.seeded(f.config, f.config.Seed)
@@ -262,6 +267,25 @@ func (f *fabricFlags) seeded(c packets.Config, seed uint64) (packets.Config, err
 
 func (f *fabricFlags) title() string {
 	return fmt.Sprintf("%s, %s routing, %s", f.topology, f.routing, f.traffic)
+}
+
+// mayWrite returns an error if an output file exists, unless --force is set.
+func (f *fabricFlags) mayWrite() error {
+	var files []string
+	if f.csv != "" {
+		files = append(files, f.csv)
+	}
+	if f.plot != "" {
+		for _, name := range load.FigureNames {
+			files = append(files, figure.Files(figure.Base(f.plot)+"-"+name)...)
+		}
+	}
+	for _, name := range files {
+		if err := mayWrite(name, f.force); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 func (f *fabricFlags) save(rep *fabricReport) error {

@@ -151,8 +151,8 @@ func (f *runFlags) mayPlotOverlap(c *bench.Config) error {
 		return misused("--plot: messages of 0 bytes cannot be drawn on a logarithmic axis: remove size 0")
 	}
 	for _, p := range overlapPanels() {
-		for _, ext := range []string{".png", ".svg", ".csv"} {
-			if err := f.mayWrite(overlapFile(f.plot, p) + ext); err != nil {
+		for _, file := range figure.Files(overlapFile(f.plot, p)) {
+			if err := f.mayWrite(file); err != nil {
 				return err
 			}
 		}

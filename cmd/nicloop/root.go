@@ -60,7 +60,7 @@ dynamic mailbox flow control, message passing, workloads.
 		if path := cmd.CommandPath(); strings.HasPrefix(path, "nicloop runs") || path == "nicloop device log" || path == "nicloop device diff" {
 			cmd.SetOut(printableWriter{cmd.OutOrStdout()}) // they print contents of files
 		}
-		return checkBounds(cmd)
+		return errors.Join(checkBounds(cmd), checkDeviceOutputs(cmd))
 	}
 	root.SetFlagErrorFunc(func(cmd *cobra.Command, err error) error {
 		return usageError{nearestFlag(cmd, err)}

@@ -46,9 +46,17 @@ var keys = []registry.Key{
 func init() {
 	registry.Register(registry.Backend{
 		Scheme: "design", Doc: "any hardware design, by its description: design:my.yaml",
-		Keys: keys, Open: open, Prepare: prepare, Registers: registers,
+		Keys: keys, Open: open, Prepare: prepare, Registers: registers, Outputs: outputs,
 		CanRepeat: func(keys map[string]string) bool { return keys["inside"] != "1" },
 	})
+}
+
+// outputs is the capture of frames, if there is one.
+func outputs(keys map[string]string) []string {
+	if name := keys["pcap"]; name != "" {
+		return []string{name}
+	}
+	return nil
 }
 
 func registers(path string, _ map[string]string) (*regmap.Map, error) {
@@ -159,7 +167,7 @@ func openOne(ctx context.Context, path string, keys map[string]string, opt drive
 	}
 	session, err := bridge.Start(ctx, *cfg)
 	if err != nil {
-		return nil, errors.Join(err, frames.close())
+		return nil, frames.discard(err)
 	}
 	abs, err := filepath.Abs(path)
 	if err != nil {

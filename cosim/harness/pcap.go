@@ -13,6 +13,7 @@ import (
 
 	"github.com/nicloop/nicloop/cosim/design"
 	"github.com/nicloop/nicloop/drivers"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 // maxFrame ends a frame whose TLAST does not come.
@@ -38,18 +39,18 @@ type openFrame struct {
 }
 
 func newFrameWriter(name string, nodes int, layout design.StreamLayout, clockPS int, next drivers.TraceSink) (*frameWriter, error) {
-	file, err := os.Create(name)
+	file, err := userfile.Create(name, true)
 	if err != nil {
 		return nil, fmt.Errorf("%w: pcap: %w", drivers.ErrEnvironment, err)
 	}
 	w := &frameWriter{next: next, layout: layout, clockPS: clockPS, file: file, out: bufio.NewWriter(file), nodes: make([]openFrame, nodes)}
 	section := pcapgo.NgWriterOptions{SectionInfo: pcapgo.NgSectionInfo{Application: "nicloop"}}
 	if w.ng, err = pcapgo.NewNgWriterInterface(w.out, frameInterface(0), section); err != nil {
-		return nil, errors.Join(err, file.Close())
+		return nil, userfile.Close(file, err)
 	}
 	for n := 1; n < nodes; n++ {
 		if _, err := w.ng.AddInterface(frameInterface(n)); err != nil {
-			return nil, errors.Join(err, file.Close())
+			return nil, userfile.Close(file, err)
 		}
 	}
 	return w, nil
@@ -110,6 +111,14 @@ func (w *frameWriter) beat(node int, f *openFrame, at drivers.Cycle) error {
 	}, f.bytes)
 	f.bytes = f.bytes[:0]
 	return err
+}
+
+// discard removes the capture of a system that has not started because of err.
+func (w *frameWriter) discard(err error) error {
+	if w == nil {
+		return err
+	}
+	return userfile.Close(w.file, err)
 }
 
 func (w *frameWriter) close() error {

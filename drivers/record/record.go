@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
 	"strings"
 	"sync"
 
@@ -15,6 +14,7 @@ import (
 	"github.com/nicloop/nicloop/drivers/regs"
 	"github.com/nicloop/nicloop/drivers/segment"
 	"github.com/nicloop/nicloop/drivers/translog"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 // Limit is the maximum size of a log in bytes.
@@ -23,7 +23,7 @@ const Limit = 1 << 30
 func init() {
 	registry.Register(registry.Backend{
 		Scheme: "record", Doc: "writes down what passes, for device replay: record:FILE!DEVICE",
-		Wrapper: &registry.Wrapper{Form: "FILE!", Split: inner, Open: open},
+		Wrapper: &registry.Wrapper{Form: "FILE!", Split: inner, Open: open, Output: func(file string) string { return file }},
 	})
 }
 
@@ -38,7 +38,7 @@ func open(ctx context.Context, file, uri string, opt drivers.Options) (drivers.S
 	if err != nil {
 		return nil, err
 	}
-	f, err := os.Create(file)
+	f, err := userfile.Create(file, true)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("%w: a log: %w", drivers.ErrEnvironment, err), under.Close())
 	}

@@ -361,3 +361,10 @@ func TestOpenRefusals(t *testing.T) {
 	_, err = Replay(context.Background(), log.Bytes(), target.(drivers.Timed), Config{})
 	require.ErrorContains(t, err, "a log that record: has not written")
 }
+
+// The files that devices write are known before one is opened, also of nested devices.
+func TestOutputs(t *testing.T) {
+	require.Equal(t, []string{"a.log", "b.log"}, registry.Outputs("record:a.log!record:b.log!ideal:"))
+	require.Empty(t, registry.Outputs("ideal:"))
+	require.Empty(t, registry.Outputs("record:"))
+}

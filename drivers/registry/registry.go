@@ -57,6 +57,8 @@ type Backend struct {
 	IsLoopback func(path string, keys map[string]string) bool `json:"-"`
 	// Registers returns the register map of a device without opening it; nil: that of package regs.
 	Registers func(path string, keys map[string]string) (*regmap.Map, error) `json:"-"`
+	// Outputs returns the names of the files that an opened device writes; nil: none.
+	Outputs func(keys map[string]string) []string `json:"-"`
 	// DiscoversNodes: the backend finds its nodes, so that Options.Nodes of 0 means all.
 	DiscoversNodes bool `json:"-"`
 }
@@ -67,6 +69,8 @@ type Wrapper struct {
 	// Split separates the wrapper's own part of a path from the inner URI.
 	Split func(path string) (own, uri string, ok bool)
 	Open  func(ctx context.Context, own, uri string, opt drivers.Options) (drivers.System, error)
+	// Output returns the name of the file that an opened device writes; nil: none.
+	Output func(own string) string
 }
 
 var backends []Backend
@@ -183,6 +187,27 @@ func Registers(uri string) (*regmap.Map, error) {
 		return regs.Map(), nil
 	}
 	return b.Registers(path, keys)
+}
+
+// Outputs lists the files that the device of a URI writes. Open overwrites them.
+func Outputs(uri string) (files []string) {
+	for {
+		b, path, keys, err := resolve(uri)
+		if err != nil {
+			return files
+		}
+		if b.Wrapper == nil {
+			if b.Outputs != nil {
+				files = append(files, b.Outputs(keys)...)
+			}
+			return files
+		}
+		own, inner, _ := b.Wrapper.Split(path)
+		if b.Wrapper.Output != nil {
+			files = append(files, b.Wrapper.Output(own))
+		}
+		uri = inner
+	}
 }
 
 // IsLoopback reports whether a URI names a single NIC in loopback: a small board, or the only one
