@@ -33,6 +33,7 @@ var longCommands = []struct {
 	{"reproduce fc-fig6 --device model: --scale paper", exitStopped},
 	{"regress velo/* --device model: --seeds 1000", exitStopped},
 	{"conform --device model:", exitStopped},
+	{"bisect x/one --device model: --good HEAD~1", exitStopped},
 	{"check mailbox --bound 40", exitStopped},
 	{"check rendezvous --bound 3", exitStopped},
 	{"check threshold --bound 2", exitStopped},
@@ -49,7 +50,7 @@ var longCommands = []struct {
 // otherCommands are tested elsewhere or end on their own within a second, but for bind and unbind,
 // which wait for the kernel.
 var otherCommands = []string{
-	"bench bridge", "bisect", "budget", "cache clean", "cache list", "cache prebuild", "cache verify", "calibrate", "check portals", "check portals-offload", "check rdrp", "check rportals", "completion", "design check", "design init", "device bind",
+	"bench bridge", "budget", "cache clean", "cache list", "cache prebuild", "cache verify", "calibrate", "check portals", "check portals-offload", "check rdrp", "check rportals", "completion", "design check", "design init", "device bind",
 	"device diff", "device dump", "device info", "device list", "device log", "device peek", "device poke", "device replay",
 	"device reset", "device scan", "device script", "device selftest", "device unbind", "dissector", "doctor", "help", "man", "mpi", "part",
 	"runs diff", "runs gc", "runs list", "runs show", "runs trend", "serve", "task", "version", "vm", "vm build-module",
@@ -68,12 +69,32 @@ flags: {rate: "0.1"}
 seeds: {count: 9000000}
 values: {state: "rates[].state"}
 `), 0o644))
+	if strings.HasPrefix(line, "bisect") {
+		sleepingRepository(t, dir)
+	}
 	args := strings.Fields(strings.ReplaceAll(line, "SOCKET", filepath.Join(dir, "s")))
 	cmd, out = nicloopCommand(t, "true", args...), &bytes.Buffer{}
 	cmd.Dir, cmd.Stdout, cmd.Stderr = dir, out, out
 	cmd.Env = append(os.Environ(), "TMPDIR="+tmp)
 	require.NoError(t, cmd.Start())
 	return cmd, out, tmp
+}
+
+// sleepingRepository makes a git repository of two commits whose nicloop sleeps.
+func sleepingRepository(t *testing.T, dir string) {
+	t.Helper()
+	git := func(args ...string) {
+		out, err := exec.Command("git", append([]string{"-C", dir, "-c", "user.name=a", "-c", "user.email=a@b"}, args...)...).CombinedOutput()
+		require.NoError(t, err, "%s", out)
+	}
+	git("init", "--quiet")
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "go.mod"), []byte("module x\n\ngo 1.26\n"), 0o644))
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "cmd", "nicloop"), 0o755))
+	sleeper := "package main\n\nimport \"time\"\n\nfunc main() { time.Sleep(time.Minute) }\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "cmd", "nicloop", "main.go"), []byte(sleeper), 0o644))
+	git("add", ".")
+	git("commit", "--quiet", "-m", "one")
+	git("commit", "--quiet", "--allow-empty", "-m", "two")
 }
 
 // endsSoon waits for a command. The limit is generous, for busy machines.
@@ -92,7 +113,7 @@ func endsSoon(t *testing.T, cmd *exec.Cmd, out *bytes.Buffer, tmp string, code i
 // Every command that can run for long ends within seconds of a signal, with its documented exit
 // code, and leaves no temporary files.
 func TestSignals(t *testing.T) {
-	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM} {
+	for _, number := range []syscall.Signal{syscall.SIGINT, syscall.SIGTERM, syscall.SIGHUP} {
 		for _, c := range longCommands {
 			t.Run(number.String()+"/"+c.line, func(t *testing.T) {
 				t.Parallel()
@@ -107,18 +128,48 @@ func TestSignals(t *testing.T) {
 
 // Every verb with --timeout ends when it has passed.
 func TestTimeouts(t *testing.T) {
-	for _, line := range []string{
-		"run pingpong --device ideal: --iterations 100000000",
-		"run random --device model: --iterations 100000000",
-		"ranks alltoall --device ideal: --iterations 100000000",
-		"imb Alltoall --device model: --nodes 64 --npmin 64 --iter 1000000",
-	} {
-		t.Run(line, func(t *testing.T) {
+	for _, c := range timeLimits {
+		t.Run(c.line, func(t *testing.T) {
 			t.Parallel()
-			cmd, out, tmp := startLong(t, line+" --timeout 1s")
-			endsSoon(t, cmd, out, tmp, exitStopped)
+			cmd, out, tmp := startLong(t, c.line)
+			endsSoon(t, cmd, out, tmp, c.code)
 		})
 	}
+}
+
+// timeLimits are command lines that would run for longer without --timeout, and their exit codes.
+// The time limit of regress and conform applies to one test, which fails.
+var timeLimits = []struct {
+	line string
+	code int
+}{
+	{"run pingpong --device ideal: --iterations 100000000 --timeout 1s", exitStopped},
+	{"run random --device model: --iterations 100000000 --timeout 1s", exitStopped},
+	{"ranks alltoall --device ideal: --iterations 100000000 --timeout 1s", exitStopped},
+	{"imb Alltoall --device model: --nodes 64 --npmin 64 --iter 1000000 --timeout 1s", exitStopped},
+	{"regress links/soak-long-50 --device model: --timeout 1s", exitFailed},
+	{"conform rma/large --device model: --timeout 100ms", exitFailed},
+	{"bisect x/one --device model: --good HEAD~1 --timeout 1s", exitStopped},
+}
+
+// Every verb with --timeout is in the table; mpi has tests of its own.
+func TestTimeoutsOfEveryVerb(t *testing.T) {
+	var visit func(cmd *cobra.Command, words string)
+	visit = func(cmd *cobra.Command, words string) {
+		for _, c := range cmd.Commands() {
+			visit(c, words+c.Name()+" ")
+		}
+		if cmd.Flags().Lookup("timeout") == nil || words == "mpi " {
+			return
+		}
+		require.True(t, slices.ContainsFunc(timeLimits, func(c struct {
+			line string
+			code int
+		}) bool {
+			return strings.HasPrefix(c.line, words)
+		}), "%s is not in the table", words)
+	}
+	visit(newRoot(), "")
 }
 
 // A second signal does not replace the exit code, also while the program ends.

@@ -16,6 +16,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"slices"
 )
 
 // ErrExists: a file is there already, and --force was not given.
@@ -138,13 +139,31 @@ func Create(name string, force bool) (*os.File, error) {
 	return os.Create(target)
 }
 
-// Close ends what Create began, which went as err says. After a failure a regular file holds
-// nothing whole and is removed; its name may be a link, which stays.
+// Close closes a file that Create opened. err is the error of the command that wrote it, or nil.
+// After a failure a regular file is kept, because a capture is wanted most when a run was stopped
+// or has failed. It is removed if it is empty or if writing it failed; a link to it stays.
 func Close(f *os.File, err error) error {
 	info, serr := f.Stat()
 	err = errors.Join(err, f.Close())
-	if err != nil && serr == nil && info.Mode().IsRegular() {
+	if err == nil || serr != nil || !info.Mode().IsRegular() {
+		return err
+	}
+	if info.Size() == 0 || isErrorOf(f.Name(), err) {
 		_ = os.Remove(f.Name())
 	}
 	return err
+}
+
+// isErrorOf reports whether err or an error that it wraps is one of the file.
+func isErrorOf(name string, err error) bool {
+	if path, ok := err.(*fs.PathError); ok && path.Path == name {
+		return true
+	}
+	switch e := err.(type) {
+	case interface{ Unwrap() error }:
+		return isErrorOf(name, e.Unwrap())
+	case interface{ Unwrap() []error }:
+		return slices.ContainsFunc(e.Unwrap(), func(err error) bool { return isErrorOf(name, err) })
+	}
+	return false
 }

@@ -119,6 +119,27 @@ func TestForce(t *testing.T) {
 	require.NoError(t, Close(f, nil))
 }
 
+// After a failure the content stays, unless it is empty or could not be written.
+func TestCloseAfterFailure(t *testing.T) {
+	name, failed := filepath.Join(t.TempDir(), "file"), errors.New("failed")
+	f, err := Create(name, false)
+	require.NoError(t, err)
+	_, err = f.WriteString("packets")
+	require.NoError(t, err)
+	require.Equal(t, failed.Error(), Close(f, failed).Error())
+	require.Equal(t, "packets", text(t, name))
+	for _, err := range []error{&fs.PathError{Op: "write", Path: name, Err: syscall.ENOSPC}, nil} {
+		f, err2 := Create(name, true)
+		require.NoError(t, err2)
+		if err != nil {
+			_, err2 = f.WriteString("packets")
+			require.NoError(t, err2)
+		}
+		require.ErrorIs(t, Close(f, errors.Join(failed, err)), failed)
+		require.NoFileExists(t, name)
+	}
+}
+
 // A file that may not be written is not replaced.
 func TestReadOnlyFiles(t *testing.T) {
 	if os.Geteuid() == 0 {
