@@ -223,6 +223,8 @@ module mailbox_table #(
   end
 
   // ---- room: what was behind the slot that has begun, with it; what a read pointer leaves ----
+  // fill == fill_ring: software moved the read pointer back while this slot began, so the ring
+  // holds one more than its size. It is full then, too.
   logic [31:0] fill;
   logic [SLOTS_W-1:0] fill_ring;
   logic [VPID_W-1:0] fill_vpid;
@@ -232,7 +234,7 @@ module mailbox_table #(
     fill_vpid <= looks;
     if (rst) fulls <= '0;
     else begin
-      if (begun_was) fulls[fill_vpid] <= fill + 1'b1 == 32'(fill_ring);
+      if (begun_was) fulls[fill_vpid] <= fill + 1'b1 == 32'(fill_ring) || fill == 32'(fill_ring);
       if (wr_rp && rp_good) fulls[writes] <= behind == 32'(ring);
       if (restart) fulls[writes] <= 1'b0;
     end
@@ -307,7 +309,8 @@ module mailbox_table #(
       assume (!(wr_base || wr_slots) || !(enable[writes] || wr_ctrl));
       assume (!wr_rp || rp_ready);
       assume (!busy || !(begun || ended || stall || overflow));
-      assume (!begun || (was_on && looks == looks_was));
+      assume (!begun || (was_on && had_room && looks == looks_was));
+      assume (!wr_rp || (rp_still && !reg_was && !wr_ctrl && !wr_slots && !shut));
     end
   end
   always_comb
@@ -322,6 +325,36 @@ module mailbox_table #(
       if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
       if (was_on && looks_was == some_vpid)
           assert (index_was == index[some_vpid] && ring_was == slots[some_vpid] && index_was < ring_was);
+    end
+  // The flag is the distance of the pointers, whenever software moves the read pointer and however
+  // far: in the two cycles in which a slot begins it is not looked at.
+  logic [31:0] distance, rp_data_was;
+  logic [VPID_W-1:0] rp_vpid_was;
+  logic        begins, begins_was, had_room, rp_still, reg_was;
+  assign distance = ahead[some_vpid] - rp[some_vpid];
+  assign begins   = begun && looks == some_vpid;
+  assign rp_still = writes == rp_vpid_was && wr_data[31:0] == rp_data_was;
+  always_ff @(posedge clk) begin
+    rp_vpid_was <= writes;
+    rp_data_was <= wr_data[31:0];
+    begins_was  <= !rst && begins;
+    had_room    <= !look_full && !begun_was;
+    reg_was     <= rst || busy || wr_slots || restart || wr_rp;
+  end
+  always_comb
+    if (formal_started && !rst) begin
+      if (!busy && enable[some_vpid] && exist[some_vpid]) begin
+        assert (distance <= 32'(slots[some_vpid]) + 32'(!begins));
+        if (begins_was) assert (fill + 1'b1 == distance && fill_ring == slots[some_vpid]);
+        else if (!begins) assert (fulls[some_vpid] == (distance >= 32'(slots[some_vpid])));
+        if (was_on && looks_was == some_vpid && had_room && !begins && !begins_was)
+            assert (distance <= 32'(slots[some_vpid]));
+        if (wr_rp && writes == some_vpid)
+            assert (behind == ahead[some_vpid] - wr_data[31:0] && ring == slots[some_vpid]);
+      end
+      assert (begins_was == (begun_was && fill_vpid == some_vpid));
+      assert (!(was_on && had_room && begun_was));
+      if (was_on && looks_was == some_vpid) assert (seq_was == ahead[some_vpid] + 1'b1);
     end
   logic [1:0] slot;
   always_ff @(posedge clk) begin

@@ -180,6 +180,8 @@ module rma_notifier #(
   end
 
   // ---- room: what was behind the one that has begun, with it; what a read pointer leaves ----
+  // fill == fill_ring: software moved the read pointer back while this notification began, so the
+  // ring holds one more than its size. It is full then, too.
   logic [31:0] fill;
   logic [12:0] fill_ring;
   logic [3:0]  fill_vpid;
@@ -190,7 +192,7 @@ module rma_notifier #(
     index_was <= index[at_vpid];
     if (rst) fulls <= '0;
     else begin
-      if (begun_was) fulls[fill_vpid] <= fill + 1'b1 == 32'(fill_ring);
+      if (begun_was) fulls[fill_vpid] <= fill + 1'b1 == 32'(fill_ring) || fill == 32'(fill_ring);
       if (wr_rp && rp_good) fulls[wr_vpid] <= behind == 32'(ring);
       if (restart) fulls[wr_vpid] <= 1'b0;
     end
@@ -456,6 +458,36 @@ module rma_notifier #(
       if (enable[some_vpid] && exist[some_vpid]) assert (index[some_vpid] < slots[some_vpid]);
       if (begun) assert (state == WRITE && index_was == index[at_vpid] && fill_ring == slots[at_vpid]);
       if (state == WRITE && theirs) assert (to - ring_first < 60'(ring_slots));
+    end
+  // The flag is the distance of the pointers, whenever software moves the read pointer and however
+  // far: in the two cycles in which a write begins it is not looked at.
+  logic [31:0] distance, rp_data_was;
+  logic [3:0]  rp_vpid_was;
+  logic        begins, begins_was, rp_still;
+  assign distance = ahead[some_vpid] - rp[some_vpid];
+  assign begins   = begun && theirs;
+  assign rp_still = wr_vpid == rp_vpid_was && wr_data[31:0] == rp_data_was;
+  always_ff @(posedge clk) begin
+    rp_vpid_was <= wr_vpid;
+    rp_data_was <= wr_data[31:0];
+    begins_was  <= !rst && begins;
+  end
+  logic reg_was;  // a register of the ring was written in the cycle before
+  always_ff @(posedge clk) reg_was <= rst || busy || wr_slots || restart || wr_rp;
+  always_comb
+    if (formal_started && !rst) begin
+      assume (!wr_rp || (rp_still && !reg_was && !wr_ctrl && !wr_slots && !shut));
+      if (begun) assert (!beat && !w_sent);
+      if (begun_was) assert (state == WRITE);
+      if (!busy && enable[some_vpid] && exist[some_vpid]) begin
+        assert (distance <= 32'(slots[some_vpid]) + 32'(begins_was || !(begins || begins_was)));
+        if (begins_was) assert (fill_vpid == some_vpid && fill + 1'b1 == distance && fill_ring == slots[some_vpid]);
+        else if (!begins) assert (fulls[some_vpid] == (distance >= 32'(slots[some_vpid])));
+        if (begins) assert (begun && distance <= 32'(slots[some_vpid]));
+      end
+      assert (begins_was == (begun_was && fill_vpid == some_vpid));
+      if (wr_rp && wr_vpid == some_vpid && enable[some_vpid] && exist[some_vpid])
+          assert (behind == ahead[some_vpid] - wr_data[31:0] && ring == slots[some_vpid]);
     end
   logic again;
   always_ff @(posedge clk) begin

@@ -427,6 +427,18 @@ static void scenario(Test& t) {
     t.read(NICLOOP_REG_IRQ_STATUS), t.read(NICLOOP_REG_ERROR_INFO), t.read(NICLOOP_REG_RX_STALL_VPID);
   }
 
+  // Read pointers of a small ring that move back and forth, also in the cycle in which a slot
+  // begins: check_look() compares whether it is full in every cycle.
+  t.boxes = 1;
+  t.ready_percent = 100;
+  for (int phase = 0; phase < 8; ++phase) {
+    t.write(NICLOOP_REG_MBOX_CTRL(0), 0), t.write(NICLOOP_REG_MBOX_SLOTS(0), 1 + phase % 4), t.write(NICLOOP_REG_MBOX_CTRL(0), 1);
+    t.event_percent = 20;
+    for (int i = 0; i < 40 && (t.box[0].ctrl & 1); ++i) t.write(NICLOOP_REG_MBOX_RP(0), t.box[0].ahead - t.random.below(2 + phase % 4));
+    t.quiet();
+  }
+  t.boxes = 16;
+
   CHECK(t.shuts > 10, "%u shut: the scenario lost its point", t.shuts);
   CHECK(t.moved > 10 && t.refused > 10 && t.lost_slots > 3 && t.failed_slots > 3 && t.failed_before > 3, "%u read pointers moved, %u refused, %u slots lost, %u failed: the scenario lost its point", t.moved,
         t.refused, t.lost_slots, t.failed_slots);

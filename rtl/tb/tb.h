@@ -37,6 +37,7 @@ inline uint64_t cycle = 0;
   std::fprintf(stderr, "\nseed %llu; again: scripts/rtl-test %s --seed %llu\n", (unsigned long long)seed, TB_NAME,
                (unsigned long long)seed);
   va_end(args);
+  std::fflush(stdout);  // the message of an assertion of the design; _Exit() would drop it
   std::_Exit(1);
 }
 
