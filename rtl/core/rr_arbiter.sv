@@ -56,7 +56,8 @@ module rr_arbiter #(
   always_comb if (!formal_started) assume (rst);
 
   // How often others were served while some requester kept asking, and how far the priority still
-  // has to go to it: each service brings the priority nearer.
+  // has to go to it: each service brings the priority nearer. A cycle in which nobody asks, since
+  // what all wait for is not free, does not end its wait.
   (* anyconst *) logic [$clog2(N)-1:0] someone;
   always_comb assume (32'(someone) < N);
   logic [31:0] waited, ones, last, distance;
@@ -67,8 +68,8 @@ module rr_arbiter #(
     distance = 32'(someone) > last ? 32'(someone) - last : 32'(someone) - last + N;
   end
   always_ff @(posedge clk) begin
-    if (rst || !req[someone] || (advance && grant[someone])) waited <= 0;
-    else if (advance) waited <= waited + 1;
+    if (rst || (!req[someone] && |req) || (advance && grant[someone])) waited <= 0;
+    else if (advance && |req) waited <= waited + 1;
   end
 
   always_comb

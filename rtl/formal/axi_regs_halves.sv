@@ -60,6 +60,18 @@ module axi_regs_halves #(
       .rready(s_rready), .rdata(64'(s_rdata)), .rresp(s_rresp), .rlast(1'b1), .idle(1'b0)
   );
 
+  // ---- a write that waits is passed by one read at most, a read by one write ----
+  logic passed_write, passed_read;
+  always_ff @(posedge clk) begin
+    passed_write <= !rst && s_awvalid && s_wvalid && !s_awready && (passed_write || (s_arvalid && s_arready));
+    passed_read  <= !rst && s_arvalid && !s_arready && (passed_read || (s_awvalid && s_awready));
+  end
+  always_comb
+    if (started && !rst) begin
+      assert (!(passed_write && s_arvalid && s_arready));
+      assert (!(passed_read && s_awvalid && s_awready));
+    end
+
   // ---- what the host did: the write before the last, and the last ----
   logic        wr, rd, due_b, due_r, was_low, now_write, now_core;
   logic [20:2] now_addr;

@@ -155,13 +155,26 @@ struct AxiHost {
     return true;
   }
 
+  // READY of a channel: mostly by mood, sometimes not before VALID has stood for up to 150 cycles,
+  // the longest that a peer may expect of this bench. longest_wait: cycles that VALID stood.
+  struct Ready {
+    unsigned hold = 0, waited = 0, longest_wait = 0;
+    bool drive(Random& r, unsigned mood) const { return hold == 0 ? r.percent(mood) : waited >= hold; }
+    void clock(Random& r, bool valid, bool ready) {
+      waited = valid && !ready ? waited + 1 : 0;
+      longest_wait = std::max(longest_wait, waited);
+      if (valid && ready) hold = r.percent(3) ? unsigned(1 + r.below(150)) : 0;
+    }
+  };
+  Ready r_lb, r_lr, r_pb, r_pr, r_aw, r_w, r_ar;
+
   bool offer(bool was, bool can, unsigned mood) { return can && (was || random.percent(mood)); }
   void drive() {
     top.s_axil_awvalid = offer(top.s_axil_awvalid, aw, mood_slave);
     top.s_axil_wvalid  = offer(top.s_axil_wvalid, w, mood_slave);
     top.s_axil_arvalid = offer(top.s_axil_arvalid, ar, mood_slave);
-    top.s_axil_bready  = random.percent(mood_slave);
-    top.s_axil_rready  = random.percent(mood_slave);
+    top.s_axil_bready  = r_lb.drive(random, mood_slave);
+    top.s_axil_rready  = r_lr.drive(random, mood_slave);
     top.s_axi_awvalid  = offer(top.s_axi_awvalid, !aw_due.empty(), mood_slave);
     if (!aw_due.empty()) {
       top.s_axi_awid = aw_due.front().id, top.s_axi_awaddr = aw_due.front().addr, top.s_axi_awlen = aw_due.front().data.size() - 1;
@@ -169,13 +182,13 @@ struct AxiHost {
     }
     top.s_axi_wvalid = offer(top.s_axi_wvalid, !w_due.empty(), mood_slave);
     if (!w_due.empty()) top.s_axi_wdata = w_due.front().first, top.s_axi_wlast = w_due.front().second, top.s_axi_wstrb = 255;
-    top.s_axi_bready  = random.percent(mood_slave);
+    top.s_axi_bready  = r_pb.drive(random, mood_slave);
     top.s_axi_arvalid = offer(top.s_axi_arvalid, !ar_due.empty(), mood_slave);
     if (!ar_due.empty()) top.s_axi_arid = ar_due.front().first, top.s_axi_arlen = ar_due.front().second - 1;
-    top.s_axi_rready  = random.percent(mood_slave);
-    top.m_axi_awready = random.percent(mood_memory) && (memory_order != Order::kAddressAfterData || w_seen || !m_w.empty());
-    top.m_axi_wready  = random.percent(mood_memory) && (memory_order != Order::kDataAfterTaken || !m_aw.empty());
-    top.m_axi_arready = random.percent(mood_memory) && (memory_order != Order::kAfterBoth || ar_seen);
+    top.s_axi_rready  = r_pr.drive(random, mood_slave);
+    top.m_axi_awready = r_aw.drive(random, mood_memory) && (memory_order != Order::kAddressAfterData || w_seen || !m_w.empty());
+    top.m_axi_wready  = r_w.drive(random, mood_memory) && (memory_order != Order::kDataAfterTaken || !m_aw.empty());
+    top.m_axi_arready = r_ar.drive(random, mood_memory) && (memory_order != Order::kAfterBoth || ar_seen);
     if (b_id < 0) {
       stray_now_b = stray_b != 0 && random.percent(20);
       if (stray_now_b) b_id = 9, --stray_b;
@@ -221,6 +234,10 @@ struct AxiHost {
     }
     windows();
     dma();
+    r_lb.clock(random, top.s_axil_bvalid, top.s_axil_bready), r_lr.clock(random, top.s_axil_rvalid, top.s_axil_rready);
+    r_pb.clock(random, top.s_axi_bvalid, top.s_axi_bready), r_pr.clock(random, top.s_axi_rvalid, top.s_axi_rready);
+    r_aw.clock(random, top.m_axi_awvalid, top.m_axi_awready), r_w.clock(random, top.m_axi_wvalid, top.m_axi_wready);
+    r_ar.clock(random, top.m_axi_arvalid, top.m_axi_arready);
   }
   void windows() {
     p_b.watch("answer of a window", top.s_axi_bvalid, top.s_axi_bready, top.s_axi_bid, top.s_axi_bresp);

@@ -24,10 +24,10 @@ module axi_monitors_dut (
     input logic        rlast,
     input logic        rid
 );
-  axi_write_monitor #(.PAYLOAD_W(8), .DATA_W(8), .RESP_W(8), .W_WAIT(0)) u_writes (
+  axi_write_monitor #(.PAYLOAD_W(8), .DATA_W(8), .RESP_W(8), .W_WAIT(0), .B_WAIT(2)) u_writes (
       .clk, .rst, .awvalid, .awready, .aw, .awlen, .wvalid, .wready, .w, .wlast, .bvalid, .bready, .b
   );
-  axi_read_monitor #(.PAYLOAD_W(8), .DATA_W(8)) u_reads (
+  axi_read_monitor #(.PAYLOAD_W(8), .DATA_W(8), .R_WAIT(2)) u_reads (
       .clk, .rst, .arvalid, .arready, .ar, .arlen, .arid, .rvalid, .rready, .r, .rlast, .rid
   );
 endmodule

@@ -29,6 +29,7 @@ const Case kLegal[] = {
      "arvalid arready arlen=1 | arvalid arready rvalid rready | rvalid rready rlast | rvalid rready rlast"},
     {"reads of two IDs out of order",
      "arvalid arready arlen=1 | arvalid arready arid=1 | rvalid rready rlast rid=1 | rvalid rready | rvalid rlast"},
+    {"late answers", "awvalid awready wvalid wready wlast arvalid arready | | | bvalid bready rvalid rready rlast"},
     {"held VALIDs",
      "awvalid aw=5 wvalid w=6 wlast arvalid ar=7 | awvalid aw=5 wvalid w=6 wlast arvalid ar=7"},
 };
@@ -51,6 +52,8 @@ const Case kWrong[] = {
     {"a second BVALID for one burst", "awvalid awready wvalid wready wlast | bvalid bready | bvalid"},
     {"WVALID waits for AWREADY", "awvalid | awvalid awready"},
     {"WVALID waits for WREADY", "awvalid awready | wready"},
+    {"BVALID waits for BREADY", "awvalid awready wvalid wready wlast | | | | |"},
+    {"RVALID waits for RREADY", "arvalid arready | | | | |"},
     {"AWVALID in reset", "rst | rst awvalid"},
     {"WVALID in reset", "rst | rst wvalid"},
     {"BVALID in reset", "rst | rst bvalid"},
@@ -68,7 +71,7 @@ const Case kWrong[] = {
     {"RVALID in reset", "rst | rst rvalid"},
 };
 
-constexpr unsigned kRules = 13;  // assertions of both monitors
+constexpr unsigned kRules = 15;  // assertions of both monitors
 
 std::set<std::string> failed_now;  // file and line of what the present case broke
 
