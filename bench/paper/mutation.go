@@ -7,12 +7,17 @@ import (
 )
 
 // A Mutation disables the subject of an experiment, or makes it ten times worse. A claim that names
-// the subject and still holds has a judge that cannot fail.
+// the subject and keeps its verdict has a judge that cannot fail.
 type Mutation struct {
 	What string // the change
 	// Claims are the texts of the claims that name the subject. At the small scale each must hold
 	// without the change, and differ with it.
 	Claims []string
+	// Repaired are claims about the subject that differ at the small scale. Each must hold with the
+	// change, which removes the reason of the difference.
+	Repaired []string
+	// Machine is the machine of the runs; empty: OurMachine.
+	Machine Machine
 	// Mutate changes the configuration of a run, if it is of the type that the mutation is about.
 	Mutate func(config any)
 	// Measure is the smallest part of the experiment that decides the claims; nil: all of it.

@@ -17,7 +17,7 @@ func fig1() *paper.Experiment {
 		Measure: measureAdapt1, Plot: plotAdapt1,
 		Mutations: []paper.Mutation{{
 			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"so does, and is, the dynamic one"},
-			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "stencil", bytes: 16 << 10, steps: 4, warmup: 12, copies: 1}, adapt1Columns(), add1),
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "stencil", bytes: 16 << 10, steps: 4, warmup: 12, copies: 1}, adapt1Columns(), add1, adaptDefault, adaptDynamic),
 		}},
 		Claims: []paper.Claim{
 			{

@@ -19,7 +19,7 @@ func fig10() *paper.Experiment {
 		Measure: measureAdapt10, Plot: plotAdapt10,
 		Mutations: []paper.Mutation{{
 			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"with few processes nearly all change thresholds (Figure 10)"},
-			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, adapt10Columns(), add10),
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, adapt10Columns(), add10, adaptDynamic),
 		}},
 		Claims: []paper.Claim{
 			{

@@ -17,7 +17,7 @@ func fig8() *paper.Experiment {
 		Measure: measureAdapt8, Plot: plotAdapt8,
 		Mutations: []paper.Mutation{{
 			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"overlap is much better, at every size", "and so is the time beside a computation"},
-			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "stencil", bytes: 32 << 10, steps: 3, warmup: 10, copies: 1}, adapt8Columns(), add8),
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "stencil", bytes: 32 << 10, steps: 3, warmup: 10, copies: 1}, adapt8Columns(), add8, adaptDefault, adaptDynamic),
 		}},
 		Claims: []paper.Claim{
 			{

@@ -22,7 +22,7 @@ func fig9() *paper.Experiment {
 		Measure: measureAdapt9, Plot: plotAdapt9,
 		Mutations: []paper.Mutation{{
 			What: "thresholds do not adapt", Mutate: notAdaptive(), Claims: []string{"dynamic is faster than the default, everywhere"},
-			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, adapt9Columns(), add9),
+			Measure: decidedBy(adaptRun{World: paper.World{Nodes: 4, Procs: 1}, workload: "halo", bytes: 32 << 10, steps: 40}, adapt9Columns(), add9, adaptDefault, adaptDynamic),
 		}},
 		Claims: []paper.Claim{
 			{

@@ -19,11 +19,11 @@ func notAdaptive() func(any) {
 	})
 }
 
-// decidedBy measures one exchange by default and by dynamic thresholds.
-func decidedBy(r adaptRun, columns []string, add addRows) func(context.Context, *paper.Env) (*paper.Table, error) {
+// decidedBy measures one exchange by some settings.
+func decidedBy(r adaptRun, columns []string, add addRows, settings ...string) func(context.Context, *paper.Env) (*paper.Table, error) {
 	return func(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 		var runs []adaptRun
-		for _, r.setting = range []string{adaptDefault, adaptDynamic} {
+		for _, r.setting = range settings {
 			runs = append(runs, r)
 		}
 		return tabulate(ctx, e, columns, runs, add)

@@ -77,8 +77,8 @@ func measureFig10(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 func partReasons(claim string, part int) []paper.Hypothesis {
 	return []paper.Hypothesis{
 		{Claim: claim, Changed: bookkeepingIsFree, Measure: partWith(free, part)},
-		{Claim: claim, Changed: haveSettled, Measure: partWith(settled, part)},
-		{Claim: claim, Changed: "both", Measure: partWith(freeAndSettled, part)},
+		{Claim: claim, Changed: tenfoldWarmup, Measure: partWith(warmTenfold, part)},
+		{Claim: claim, Changed: "both", Measure: partWith(freeAndWarm, part)},
 	}
 }
 

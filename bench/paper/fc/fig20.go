@@ -60,8 +60,8 @@ func fig20() *paper.Experiment {
 		},
 		Reasons: []paper.Hypothesis{
 			{Claim: dynamicAt16, Changed: bookkeepingIsFree, Measure: imbWith(free, []velo.Flow{velo.Dynamic}, 16)},
-			{Claim: dynamicAt16, Changed: haveSettled, Measure: imbWith(settled, []velo.Flow{velo.Dynamic}, 16)},
-			{Claim: dynamicAt16, Changed: "both", Measure: imbWith(freeAndSettled, []velo.Flow{velo.Dynamic}, 16)},
+			{Claim: dynamicAt16, Changed: tenfoldWarmup, Measure: imbWith(warmTenfold, []velo.Flow{velo.Dynamic}, 16)},
+			{Claim: dynamicAt16, Changed: "both", Measure: imbWith(freeAndWarm, []velo.Flow{velo.Dynamic}, 16)},
 			{Claim: staticAt64, Changed: bookkeepingIsFree, Measure: imbWith(free, []velo.Flow{velo.Static}, 64)},
 			{Claim: neverMore, Changed: bookkeepingIsFree, Measure: imbWith(free, flows(), imbSlots()...)},
 		},

@@ -57,7 +57,7 @@ func memoryAtNeeded(t *paper.Table) judge.Finding {
 	for _, flow := range []string{"static", "dynamic"} {
 		slots, reached := needed(t, flow)
 		all = all && reached
-		bytes, _, err := memory(flow, largest, int(math.Ceil(slots)))
+		bytes, _, err := footprint{flow, int(math.Ceil(slots)), 1}.memory(largest)
 		if err != nil { // the sizes are those of mailboxes that have run
 			panic(err)
 		}

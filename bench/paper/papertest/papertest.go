@@ -3,6 +3,7 @@
 package papertest
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -11,6 +12,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/bench/paper/judge"
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -108,7 +110,7 @@ func ReasonWords(rep *paper.Report) (words string) {
 }
 
 // Survivors measures an experiment with and without a mutation, at the small scale, and returns the
-// claims of the mutation that do not hold without it, or do not differ with it.
+// claims of the mutation that do not have the verdicts that it requires.
 func Survivors(t *testing.T, x *paper.Experiment, m paper.Mutation) (list []string) {
 	t.Helper()
 	measure := m.Measure
@@ -116,29 +118,39 @@ func Survivors(t *testing.T, x *paper.Experiment, m paper.Mutation) (list []stri
 		measure = x.Measure
 	}
 	table := func(mutate func(any)) *paper.Table {
-		e := &paper.Env{Device: "ideal:", Scale: paper.Small, Machine: paper.OurMachine, Seed: 1, Jobs: 2, Mutate: mutate}
+		e := &paper.Env{
+			Device: "ideal:", Scale: paper.Small, Machine: cmp.Or(m.Machine, paper.OurMachine), Seed: 1, Jobs: 2, Mutate: mutate,
+		}
 		got, err := measure(context.Background(), e)
 		require.NoError(t, err)
 		return got
 	}
 	plain, mutant := table(nil), table(m.Mutate)
-	for _, text := range m.Claims {
-		i := slices.IndexFunc(x.Claims, func(c paper.Claim) bool { return c.Text == text })
-		require.GreaterOrEqual(t, i, 0, "%s has no claim %q", x.IDs[0], text)
-		if v := verdict(x, i, plain); v.Outcome != judge.Holds {
-			list = append(list, fmt.Sprintf("%s without the mutation: %s: %s", v.Outcome, text, v.Ours))
-		}
-		if v := verdict(x, i, mutant); v.Outcome != judge.Differs {
-			list = append(list, fmt.Sprintf("%s with the mutation: %s: %s", v.Outcome, text, v.Ours))
+	require.NotEmpty(t, slices.Concat(m.Claims, m.Repaired), "a mutation without claims tests nothing")
+	expect := func(texts []string, without, with judge.Outcome) {
+		for _, text := range texts {
+			i := slices.IndexFunc(x.Claims, func(c paper.Claim) bool { return c.Text == text })
+			require.GreaterOrEqual(t, i, 0, "%s has no claim %q", x.IDs[0], text)
+			if v := verdict(x, i, plain); v.Outcome != without {
+				list = append(list, fmt.Sprintf("%s without the mutation: %s: %s", v.Outcome, text, v.Ours))
+			}
+			if v := verdict(x, i, mutant); v.Outcome != with {
+				list = append(list, fmt.Sprintf("%s with the mutation: %s: %s", v.Outcome, text, v.Ours))
+			}
 		}
 	}
+	expect(m.Claims, judge.Holds, judge.Differs)
+	expect(m.Repaired, judge.Differs, judge.Holds)
 	return list
 }
 
 // KillAll applies every mutation of the experiments: each must change the verdicts of the claims
-// that name its subject.
+// that name its subject. An experiment without a mutation is an error.
 func KillAll(t *testing.T, experiments []*paper.Experiment) {
 	for _, x := range experiments {
+		if !assert.NotEmpty(t, x.Mutations, "%s has no mutation", x.IDs[0]) {
+			continue
+		}
 		for _, m := range x.Mutations {
 			t.Run(x.IDs[0]+"/"+m.What, func(t *testing.T) { require.Empty(t, Survivors(t, x, m)) })
 		}

@@ -19,7 +19,15 @@ func fig1() *paper.Experiment {
 		Paper: "RDRP, section 1, Figure 1", PaperSize: rdrpPaperSize, Thinned: rdrpThinned,
 		Freedom: rdrpFreedom,
 		Measure: measured(rdrp1), Plot: plotRDRP1,
-		Mutations: []paper.Mutation{{What: "no memory is slow", Mutate: evenMemories, Claims: []string{fallsWithSlow}}},
+		Mutations: []paper.Mutation{{
+			What: "no memory is slow", Mutate: evenMemories, Claims: []string{fallsWithSlow},
+			Measure: measured(func(_ *paper.Env, nodes int) (points []transfer) {
+				for _, n := range slowCounts(nodes, 1, 0.01, 0.04) {
+					points = append(points, transfer{factor: 8, count: n, ecn: noECN})
+				}
+				return points
+			}),
+		}},
 		Claims: []paper.Claim{
 			{
 				Text:  "without slow nodes the network takes nearly 60 % of the injection rate",

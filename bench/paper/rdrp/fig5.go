@@ -19,7 +19,9 @@ func fig5() *paper.Experiment {
 		Mutations: []paper.Mutation{{
 			What: "nothing is bounded", Mutate: unbounded, Claims: []string{"too few outstanding transfers waste bandwidth"},
 			Measure: measured(func(e *paper.Env, nodes int) []transfer {
-				return slices.DeleteFunc(rdrp5(e, nodes), func(x transfer) bool { return x.window != 2 && x.window != 30 })
+				return slices.DeleteFunc(rdrp5(e, nodes), func(x transfer) bool {
+					return x.factor != 8 || x.window != 2 && x.window != 30
+				})
 			}),
 		}},
 		Claims: []paper.Claim{
@@ -144,7 +146,7 @@ func gainAtThirty(factor int, published float64) func(*paper.Table) judge.Findin
 
 func fewWaste(t *paper.Table) judge.Finding {
 	ours, checks := "", []judge.Check(nil)
-	for _, factor := range []int{2, 4, 8} {
+	for _, factor := range paper.Distinct[int](t, "slow to 1/") {
 		_, most := best(bounded(t, factor))
 		v := bounded(t, factor).Values("throughput")[0]
 		checks = append(checks, judge.Below(v/most, 0.9))

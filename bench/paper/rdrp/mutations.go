@@ -15,3 +15,10 @@ func evenMemories(config any) {
 		c.DrawSlow(0, 1)
 	}
 }
+
+// idealNotification replaces FECN/BECN by sources that know how fast their partner's memory is.
+func idealNotification(config any) {
+	if c, ok := config.(*packets.Config); ok && c.ECN != nil {
+		c.ECN, c.Paced = nil, true
+	}
+}
