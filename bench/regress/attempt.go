@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -168,7 +169,7 @@ const (
 // windowStart is where waves of the world that failed begin: each world of a test begins at
 // cycle 0.
 func windowStart(t *T) drivers.Cycle {
-	end := drivers.Cycle(t.ended / clockPS)
+	end := drivers.Cycle(t.ended / cmp.Or(t.clock, clockPS))
 	return end - min(end, waveCycles)
 }
 
@@ -213,13 +214,16 @@ func (r *runner) attempt(ctx context.Context, out *Outcome, how try) (*T, error)
 	t.Logf("%s on %s, seed %d", out.Test.Name, out.Device, out.Seed)
 	begin := time.Now()
 	err = safely(out.Test.Run, t)
+	if t.failed != nil {
+		err = t.failed
+	}
 	if err != nil && test.Err() != nil {
 		err = context.Cause(test) // whatever broke when the time was up
 	}
 	t.closeSystem(err)
 	out.Runs++
 	out.Real += time.Since(begin)
-	out.Simulated, out.Err, out.Note, out.Hardware = t.spent, err, t.note, t.hardware
+	out.Simulated, out.Err, out.Note, out.Hardware, out.clock = t.spent, err, t.note, t.hardware, t.clock
 	out.Status, out.failing = statusOf(err), t.failing
 	if err != nil && interrupted(ctx, err) {
 		out.Status = Stopped // nobody knows what it would have come to
@@ -275,7 +279,7 @@ func (l *logFile) Write(b []byte) (int, error) {
 
 func (l *logFile) close() error { return errors.Join(l.err, l.file.Close()) }
 
-// clockPS is the clock of every body of the NIC.
+// clockPS is the period of the NIC's clock, whatever it is built for. A design has its own.
 const clockPS = regs.ClockPS * drivers.Picosecond
 
 func statusOf(err error) Status {

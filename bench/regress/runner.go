@@ -1,6 +1,7 @@
 package regress
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"path/filepath"
@@ -120,13 +121,14 @@ type Outcome struct {
 	Hardware  string               // hash of all that what it opened last was built from
 	Runs      int                  // of this test with this seed: more than one if it failed and there are retries
 
-	compared bool // with the reference: Parted is the result
+	clock    drivers.Time // period of the clock that Cycles counts; 0: that of the NIC
+	compared bool         // with the reference: Parted is the result
 	finished bool
 	failing  *bench.Config // of the workload that failed
 }
 
-// Cycles is the simulated time in cycles of the NIC.
-func (o *Outcome) Cycles() uint64 { return uint64(o.Simulated / clockPS) }
+// Cycles is the simulated time in cycles of the hardware that the test opened last.
+func (o *Outcome) Cycles() uint64 { return uint64(o.Simulated / cmp.Or(o.clock, clockPS)) }
 
 // Run runs tests and returns their outcomes in order. Its own error means that
 // the regression could not run, not that a test failed.

@@ -55,6 +55,8 @@ type T struct {
 	stopClosing func() bool   // of sys, at the end of the context
 	spent       drivers.Time  // simulated time of systems closed
 	ended       drivers.Time  // of the last of them alone
+	clock       drivers.Time  // period of the system opened last; 0: that of the NIC
+	failed      error         // of the first call of Fail
 
 	failing  *bench.Config // the workload that failed last
 	hardware string        // hash of what the system opened last was built from
@@ -91,7 +93,7 @@ func (t *T) Open(nodes, memory int, trace drivers.TraceSink) (drivers.Timed, err
 		return nil, errors.Join(err, sys.Close())
 	}
 	t.closeSystem(nil)
-	t.sys, t.hardware = timed, timed.Info().Hash
+	t.sys, t.hardware, t.clock = timed, timed.Info().Hash, drivers.Time(timed.Info().ClockPS)
 	t.stopClosing = context.AfterFunc(t.Ctx, func() { timed.Close() })
 	return timed, nil
 }
