@@ -3,12 +3,10 @@ package harness
 import (
 	"errors"
 	"fmt"
-	"strings"
 
 	"github.com/nicloop/nicloop/cosim/design"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regmap"
-	"github.com/nicloop/nicloop/drivers/suggest"
 )
 
 // A Device is one instance of a design.
@@ -214,31 +212,7 @@ func (d Device) Set(name string, v uint64) error {
 }
 
 func (d Device) find(name string) (uint32, regmap.Bits, error) {
-	m := d.sys.info.Registers
-	register, field := cutField(name)
-	off, err := m.Parse(register)
-	if err != nil || field == "" {
-		return off, 0, err
-	}
-	r, _, ok := m.ByAddress(off)
-	if !ok {
-		return 0, 0, fmt.Errorf("%s: no register is at this offset", name)
-	}
-	bits, ok := r.Field(field)
-	if !ok {
-		var names []string
-		for _, f := range r.Fields {
-			names = append(names, f.Name)
-		}
-		return 0, 0, fmt.Errorf("register %s has no field %q%s; known: %v", r.Name, field, suggest.Nearest(field, names), names)
-	}
-	return off, bits, nil
-}
-
-// cutField splits REGISTER.FIELD.
-func cutField(name string) (register, field string) {
-	register, field, _ = strings.Cut(name, ".")
-	return register, field
+	return d.sys.info.Registers.Find(name)
 }
 
 // Until lets time pass until the node has an interrupt; it is an error if that takes longer.

@@ -194,3 +194,25 @@ func (m *Map) Parse(text string) (uint32, error) {
 	}
 	return r.Address(index), nil
 }
+
+// Find finds the address and, of REGISTER.FIELD, the field. Without a field its bits are 0.
+func (m *Map) Find(name string) (uint32, Bits, error) {
+	register, field, _ := strings.Cut(name, ".")
+	off, err := m.Parse(register)
+	if err != nil || field == "" {
+		return off, 0, err
+	}
+	r, _, ok := m.ByAddress(off)
+	if !ok {
+		return 0, 0, fmt.Errorf("%s: no register is at this offset", name)
+	}
+	bits, ok := r.Field(field)
+	if !ok {
+		var names []string
+		for _, f := range r.Fields {
+			names = append(names, f.Name)
+		}
+		return 0, 0, fmt.Errorf("register %s has no field %q%s; known: %v", r.Name, field, suggest.Nearest(field, names), names)
+	}
+	return off, bits, nil
+}
