@@ -40,6 +40,7 @@ type Description struct {
 	Open       []string          `yaml:"open,omitempty"` // outputs that stay unconnected
 	Idle       string            `yaml:"idle,omitempty"` // never, or an output that is high at rest
 	PCI        PCI               `yaml:"pci,omitempty"`
+	Tests      string            `yaml:"tests,omitempty"` // folder of a Go package
 
 	file   string
 	clocks []clock
