@@ -13,7 +13,6 @@ import (
 	"github.com/nicloop/nicloop/bench/coverage"
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
-	"github.com/nicloop/nicloop/bench/suite"
 	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -41,6 +40,11 @@ cycles before the failure, and the command that reproduces it is printed. Result
 are written to a new folder with results.xml (JUnit), report.html and one folder
 per test.
 
+With --tests the tests of a Go package of your own are run instead: go build makes
+a program of it, which is executed with the same arguments. The baseline of cycles
+is cycles.txt in its folder. The default device is the design:FILE whose key tests
+names the folder.
+
 ` + exitText
 
 const regressExamples = `  nicloop regress                       all tests on RTL
@@ -53,13 +57,16 @@ const regressExamples = `  nicloop regress                       all tests on RT
   nicloop regress --seeds 100 --executor slurm -j 64   tests as tasks of a cluster
   nicloop regress --coverage -j 2        coverage holes by block; coverage.html has the sources
   nicloop regress --lockstep --against 'rtl:?src=../old' --device 'rtl:?src=.'   check a refactoring against the old RTL
-  nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited`
+  nicloop regress 'velo/*' --device 'rtl:?src=.'   the RTL of this checkout, as edited
+  nicloop regress --new dma/copy --device design:dma.yaml   write a test of your own into ./tests
+  nicloop regress --tests ./tests --device design:dma.yaml --seeds 10   the tests of your own module`
 
 func newRegress() *cobra.Command {
 	o := regress.Options{}
 	var list, deep bool
 	var junit string
 	f := &nightFlags{}
+	own := &testsFlags{}
 	cmd := &cobra.Command{
 		Use:     "regress [PATTERN…]",
 		Short:   "Run the regression on a device",
@@ -85,15 +92,19 @@ func newRegress() *cobra.Command {
 	f.speed.add(fs)
 	fs.BoolVar(&f.coverage, "coverage", false, "measure coverage of RTL lines, toggles and functional points; report holes by block, write coverage.html")
 	fs.StringVarP(&junit, "xunit", "x", "", "also write results.xml to `FILE`")
-	completing(cmd, 0, testChoices(suite.List))
+	own.add(fs)
+	completing(cmd, 0, testChoices(listed))
 	cmd.RunE = func(cmd *cobra.Command, patterns []string) error {
-		tests, err := regress.Select(suite.List(), patterns)
+		if done, err := own.prepare(cmd, &o, &f.speed); err != nil || done {
+			return err
+		}
+		tests, err := selected(patterns)
 		if err != nil {
 			return err
 		}
 		switch {
 		case len(patterns) == 0 && f.failedLast: // with any patterns
-			tests = suite.List()
+			tests = listed()
 		case !deep && (len(patterns) > 0 || !list):
 			if tests, err = withoutDeep(cmd.ErrOrStderr(), tests, patterns); err != nil {
 				return err

@@ -13,7 +13,6 @@ import (
 	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/bench/suite"
-	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/userfile"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
@@ -27,6 +26,8 @@ type speedFlags struct {
 	kind                 string
 	store                *runs.Store // of --fail-slower
 	commit               string
+	tests                string // folder of the tests of a user; "": those of the NIC
+	rerun                string // flags of a command that runs them
 }
 
 const noBaseline = "none"
@@ -39,7 +40,7 @@ func (f *speedFlags) add(fs *pflag.FlagSet) {
 
 // set prepares the verdict on the speed of each test.
 func (f *speedFlags) set(cmd *cobra.Command, o *regress.Options, db string) error {
-	f.kind = registry.Kind(o.Device)
+	f.kind = baselineKind(o.Device)
 	accepting := cmd.Flags().Changed("accept")
 	switch {
 	case accepting && strings.TrimSpace(f.accept) == "":
@@ -89,6 +90,12 @@ func (f *speedFlags) load(accepting bool) (err error) {
 	case f.file == noBaseline:
 		f.base, err = cycles.Parse("")
 		return err
+	case f.file == "" && f.tests != "":
+		f.file = userBaseline(f.tests)
+		if _, err := os.Stat(f.file); errors.Is(err, os.ErrNotExist) && !accepting {
+			f.file = noBaseline
+			return f.load(false)
+		}
 	case f.file == "" && !accepting:
 		f.base, err = suite.Cycles()
 		return err
@@ -138,7 +145,7 @@ func (f *speedFlags) judge(o *regress.Outcome) error {
 		return nil
 	}
 	if e, ok := f.base.Find(f.kind, o.Test.Name); ok && o.Seed == cycles.Seed {
-		remedy := fmt.Sprintf("nicloop regress %s --device %s --accept REASON", regress.Quoted(o.Test.Name), regress.Quoted(o.Device))
+		remedy := fmt.Sprintf("nicloop regress %s --device %s%s --accept REASON", regress.Quoted(o.Test.Name), regress.Quoted(o.Device), f.rerun)
 		return regress.SlowerThan(o, e.Cycles, o.Test.Tolerance, fmt.Sprintf("baseline on %s (%s)", f.kind, e.Reason), remedy)
 	}
 	if f.store == nil {

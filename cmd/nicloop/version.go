@@ -46,7 +46,7 @@ func (v *versionInfo) line() string {
 func thisVersion() *versionInfo {
 	v := &versionInfo{Version: version, Description: regs.VersionValue, Hash: regs.DescHashValue}
 	info, ok := debug.ReadBuildInfo()
-	if !ok {
+	if !ok || userTests != "" { // the commit would be that of the user's module
 		return v
 	}
 	for _, s := range info.Settings {
