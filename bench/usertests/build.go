@@ -142,8 +142,13 @@ func (b *builder) list(ctx context.Context, name string, p *goPackage) error {
 // packages of nicloop; the program needs further modules, which `go mod tidy` of the user removes.
 // Relative paths in go.mod stay valid: they are relative to the root of the module.
 func (b *builder) copyModule(ctx context.Context) error {
-	if _, err := b.goCommand(ctx, "list", "-m", module); err != nil {
-		return fmt.Errorf("%w\nthe module %s needs nicloop: run `go get %s` in %s", err, b.tests.Module.Path, module, b.tests.Module.Dir)
+	nicloop, err := b.goCommand(ctx, "list", "-m", "-f={{.Dir}}", module)
+	if why := (*CompileError)(nil); errors.As(err, &why) {
+		return fmt.Errorf("%w: tests: the module %s in %s does not require nicloop: run `go get %s` there\n%s",
+			drivers.ErrConfig, b.tests.Module.Path, b.tests.Module.Dir, module, strings.TrimSpace(why.Output))
+	}
+	if err != nil {
+		return err
 	}
 	work, err := b.goCommand(ctx, "env", "GOWORK")
 	if err != nil {
@@ -152,20 +157,33 @@ func (b *builder) copyModule(ctx context.Context) error {
 	if w := strings.TrimSpace(string(work)); w != "" && w != "off" {
 		return nil // -modfile is not allowed; go.work.sum is written by the go command itself
 	}
-	for from, to := range map[string]string{b.tests.Module.GoMod: "go.mod", strings.TrimSuffix(b.tests.Module.GoMod, ".mod") + ".sum": "go.sum"} {
-		text, err := os.ReadFile(from)
-		if errors.Is(err, os.ErrNotExist) {
-			err = nil // of go.sum: no dependency has been needed so far
-		}
-		if err == nil {
-			err = os.WriteFile(filepath.Join(b.work, to), text, 0o644)
-		}
-		if err != nil {
-			return err
-		}
+	sums := []string{strings.TrimSuffix(b.tests.Module.GoMod, ".mod") + ".sum"}
+	if dir := strings.TrimSpace(string(nicloop)); dir != "" { // so that no checksum has to be fetched
+		sums = append(sums, filepath.Join(dir, "go.sum"))
+	}
+	if err := join(filepath.Join(b.work, "go.mod"), b.tests.Module.GoMod); err != nil {
+		return err
+	}
+	if err := join(filepath.Join(b.work, "go.sum"), sums...); err != nil {
+		return err
 	}
 	b.flags = []string{"-mod=mod", "-modfile=" + filepath.Join(b.work, "go.mod")}
 	return nil
+}
+
+// join writes the contents of files, as far as they exist, into another.
+func join(to string, files ...string) error {
+	var all []byte
+	for _, name := range files {
+		text, err := os.ReadFile(name)
+		if err != nil && !errors.Is(err, os.ErrNotExist) {
+			return err
+		}
+		if all = append(all, text...); len(text) > 0 && text[len(text)-1] != '\n' {
+			all = append(all, '\n')
+		}
+	}
+	return os.WriteFile(to, all, 0o644)
 }
 
 // build compiles into a new file, which replaces the old one: a regression that runs keeps its own.

@@ -59,7 +59,8 @@ func (f *testsFlags) prepare(cmd *cobra.Command, o *regress.Options, speed *spee
 		return false, nil
 	}
 	speed.tests, speed.rerun = dir, o.Flags
-	return false, handOver(cmd.Context(), dir, newBar(cmd.ErrOrStderr(), "regress").describe)
+	bar := newBar(cmd.ErrOrStderr(), "regress")
+	return false, handOver(cmd.Context(), dir, bar)
 }
 
 // selectTests finds the folder of the tests and, of --tests, the device. "" means the tests of the
@@ -106,7 +107,7 @@ func descriptionOf(device string) (file string, ok bool) {
 
 // handOver builds the program with the tests of a folder and executes it with the arguments of this
 // one. It returns nil without doing so if this program has them.
-func handOver(ctx context.Context, dir string, tell func(string)) error {
+func handOver(ctx context.Context, dir string, bar *progress) error {
 	if userTests != "" {
 		abs, err := usertests.Folder(dir)
 		if err == nil && abs != userTests {
@@ -114,7 +115,8 @@ func handOver(ctx context.Context, dir string, tell func(string)) error {
 		}
 		return err
 	}
-	program, err := usertests.Build(ctx, dir, tell)
+	program, err := usertests.Build(ctx, dir, bar.describe)
+	bar.finish()
 	if err != nil {
 		return err
 	}
