@@ -143,7 +143,7 @@ func (b *builder) list(ctx context.Context, name string, p *goPackage) error {
 // Relative paths in go.mod stay valid: they are relative to the root of the module.
 func (b *builder) copyModule(ctx context.Context) error {
 	nicloop, err := b.goCommand(ctx, "list", "-m", "-f={{.Dir}}", module)
-	if why := (*CompileError)(nil); errors.As(err, &why) {
+	if why := (*CompileError)(nil); errors.As(err, &why) && strings.Contains(why.Output, "not a known dependency") {
 		return fmt.Errorf("%w: tests: the module %s in %s does not require nicloop: run `go get %s` there\n%s",
 			drivers.ErrConfig, b.tests.Module.Path, b.tests.Module.Dir, module, strings.TrimSpace(why.Output))
 	}

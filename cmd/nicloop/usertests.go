@@ -74,7 +74,10 @@ func (f *testsFlags) selectTests(cmd *cobra.Command, o *regress.Options) (dir st
 	}
 	if !cmd.Flags().Changed("device") && os.Getenv(deviceVariable) == "" {
 		file, err := design.TestedBy(f.dir)
-		if err != nil && f.name == "" {
+		if _, missing := os.Stat(f.dir); missing != nil && f.name != "" {
+			err = nil // --new makes it
+		}
+		if err != nil {
 			return "", err
 		}
 		if file != "" {

@@ -16,8 +16,9 @@ func (d *Description) TestsDir() string {
 	return d.path(d.Tests)
 }
 
-// TestedBy returns the description whose key tests names a folder. It looks into the folder and
-// into the one above; "" means that none does. Files that are no descriptions do not count.
+// TestedBy returns the description whose key tests names a folder. It looks into the folder, the one
+// above and its other folders; "" means that none does. Files that are no descriptions do not
+// count.
 func TestedBy(dir string) (file string, err error) {
 	real, err := filepath.EvalSymlinks(dir)
 	if err != nil {
@@ -27,8 +28,9 @@ func TestedBy(dir string) (file string, err error) {
 		return "", err
 	}
 	var found []string
-	for _, folder := range []string{dir, filepath.Join(dir, "..")} {
-		names, err := filepath.Glob(filepath.Join(folder, "*.yaml"))
+	above := filepath.Join(dir, "..")
+	for _, pattern := range []string{filepath.Join(above, "*.yaml"), filepath.Join(above, "*", "*.yaml")} {
+		names, err := filepath.Glob(pattern)
 		if err != nil {
 			return "", err
 		}

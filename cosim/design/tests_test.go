@@ -35,7 +35,8 @@ func TestTestedBy(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, tests, d.TestsDir())
 
-	write("second.yaml", described+"tests: tests\n")
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "rtl"), 0o777))
+	write("rtl/second.yaml", described+"tests: ../tests\n")
 	_, err = design.TestedBy(tests)
 	require.ErrorIs(t, err, drivers.ErrConfig)
 	require.ErrorContains(t, err, "second.yaml: select one with --device")
