@@ -68,6 +68,19 @@ func TestBuild(t *testing.T) {
 	require.NoError(t, err, "the program of the last build stays: %s", out)
 }
 
+// The tests of the example compile: no other build covers a module of its own.
+func TestExample(t *testing.T) {
+	if testing.Short() {
+		t.Skip("links a program")
+	}
+	program, err := Build(context.Background(), "../../rtl/examples/dma/tests", nil)
+	require.NoError(t, err)
+	out, err := exec.Command(program, "regress", "--list", "--device", "model:", "--db", "").CombinedOutput()
+	require.NoError(t, err, string(out))
+	require.Contains(t, string(out), "dma/copy")
+	require.Contains(t, string(out), "dma/outside")
+}
+
 func TestFolder(t *testing.T) {
 	dir := t.TempDir()
 	file := filepath.Join(dir, "a.go")

@@ -16,8 +16,8 @@ func (d *Description) TestsDir() string {
 	return d.path(d.Tests)
 }
 
-// TestedBy returns the description whose key tests names a folder. It looks into the folder, the one
-// above and its other folders; "" means that none does. Files that are no descriptions do not
+// TestedBy returns the description whose key tests names a folder. It looks into the folder above
+// and all folders in that; "" means that none does. Files that are no descriptions do not
 // count.
 func TestedBy(dir string) (file string, err error) {
 	real, err := filepath.EvalSymlinks(dir)
