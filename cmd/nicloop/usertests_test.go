@@ -11,7 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// A baseline of cycles is valid wherever the description lies, but of one design and its keys alone.
+// A baseline of cycles is valid wherever the description lies, but of one design and its keys.
 func TestBaselineKind(t *testing.T) {
 	require.Equal(t, "design:dma.yaml", baselineKind("design:/home/me/dma/dma.yaml"))
 	require.Equal(t, baselineKind("design:rtl/dma.yaml?stall=64"), baselineKind("design:dma.yaml?stall=64"))
