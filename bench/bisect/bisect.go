@@ -5,6 +5,7 @@
 //
 //   - The caller's working tree is not changed: commits are checked out in a temporary worktree.
 //   - Nothing is built twice: packages come from Go's cache, simulators from that of nicloop.
+//   - With Options.Tests the commits are those of a user's repository, with its tests and designs.
 //   - A commit that cannot be tested (it does not build, or does not know the test) is skipped. If
 //     the first bad commit is among skipped ones, all candidates are listed.
 //   - Both ends are tested first. A test that fails at both, or at neither, is an error.
@@ -41,6 +42,10 @@ type Options struct {
 	Seed       int64
 	SlowerThan uint64 // cycles: a test that passes with more counts as bad; 0: no limit
 	Tell       func(Trial)
+	// Tests is a folder of the checkout with tests of a user's module; "": the tests of nicloop.
+	// Program then runs them, instead of a nicloop that is built at each commit.
+	Tests   string
+	Program string
 }
 
 // Verdict is the result of a commit.
@@ -101,6 +106,9 @@ func Run(ctx context.Context, o Options) (res *Result, err error) {
 		return nil, err
 	}
 	s.tree = filepath.Join(s.temp, "tree")
+	if err := s.moveInto(top); err != nil {
+		return nil, errors.Join(err, os.RemoveAll(s.temp))
+	}
 	if _, err := git(ctx, top, "worktree", "add", "--detach", "--quiet", s.tree, s.o.Bad); err != nil {
 		return nil, errors.Join(err, os.RemoveAll(s.temp))
 	}
@@ -195,9 +203,9 @@ func (s *search) try(ctx context.Context) (t Trial, err error) {
 }
 
 func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
-	program := filepath.Join(s.temp, "nicloop")
-	if out, err := s.command(ctx, s.tree, "go", "build", "-o", program, "./cmd/nicloop"); err != nil {
-		return Skip, "it does not build: " + lastLine(out), nil
+	program, tests, err := s.program(ctx)
+	if err != nil {
+		return Skip, err.Error(), nil
 	}
 	work, err := os.MkdirTemp(s.temp, "run-")
 	if err != nil {
@@ -205,7 +213,8 @@ func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
 	}
 	// A directory of its own keeps the database of runs out of the checkout. The flags are
 	// supported by every version.
-	out, err := s.command(ctx, work, program, "regress", s.o.Test, "--device", s.o.Device, "--seed", strconv.FormatInt(s.o.Seed, 10), "-o", "out")
+	args := append([]string{"regress", s.o.Test, "--device", s.o.Device, "--seed", strconv.FormatInt(s.o.Seed, 10), "-o", "out"}, tests...)
+	out, err := s.command(ctx, work, program, args...)
 	code := 0
 	var ended *exec.ExitError
 	if errors.As(err, &ended) && ended.Exited() {
@@ -226,6 +235,61 @@ func (s *search) judge(ctx context.Context, t *Trial) (Verdict, string, error) {
 		return Bad, fmt.Sprintf("%d cycles", cycles), nil
 	}
 	return Good, "", nil
+}
+
+// program returns the program that runs the test of a commit, and its flags for the tests of users.
+func (s *search) program(ctx context.Context) (program string, flags []string, err error) {
+	if s.o.Tests != "" {
+		return s.o.Program, []string{"--tests", s.o.Tests}, nil
+	}
+	program = filepath.Join(s.temp, "nicloop")
+	if out, err := s.command(ctx, s.tree, "go", "build", "-o", program, "./cmd/nicloop"); err != nil {
+		return "", nil, errors.New("it does not build: " + lastLine(out))
+	}
+	return program, nil, nil
+}
+
+// moveInto makes the tests of a user, and the description of a design if it belongs to the
+// checkout, those of the worktree.
+func (s *search) moveInto(top string) error {
+	if s.o.Tests == "" {
+		return nil
+	}
+	tests, inside, err := s.inTree(top, s.o.Tests)
+	if err != nil {
+		return err
+	}
+	if !inside {
+		return fmt.Errorf("%w: the tests in %s do not belong to the checkout %s: select it with --repository", drivers.ErrConfig, s.o.Tests, top)
+	}
+	s.o.Tests = tests
+	if rest, isDesign := strings.CutPrefix(s.o.Device, "design:"); isDesign {
+		file, keys, _ := strings.Cut(rest, "?")
+		if file, _, err = s.inTree(top, file); err != nil {
+			return err
+		}
+		s.o.Device = "design:" + file
+		if keys != "" {
+			s.o.Device += "?" + keys
+		}
+	}
+	return nil
+}
+
+// inTree returns the path in the worktree of a file of the checkout, or the absolute path of one
+// that does not belong to it.
+func (s *search) inTree(top, file string) (path string, inside bool, err error) {
+	if file, err = filepath.EvalSymlinks(file); err != nil {
+		return "", false, fmt.Errorf("%w: %w", drivers.ErrConfig, err)
+	}
+	if file, err = filepath.Abs(file); err != nil {
+		return "", false, err
+	}
+	rel, err := filepath.Rel(top, file)
+	if err != nil || rel == ".." || strings.HasPrefix(rel, "../") {
+		return file, false, nil
+	}
+	return filepath.Join(s.tree, rel), true, nil
 }
 
 // readCycles reads the cycles of the test from results.xml; ran is false if no test ran to its end.

@@ -144,6 +144,34 @@ func TestFinds(t *testing.T) {
 	}
 }
 
+// A bisection of a user's tests runs them in the worktree, with a design of that commit.
+func TestUserTests(t *testing.T) {
+	t.Setenv("TMPDIR", t.TempDir())
+	dir, ids := repository(t, [][2]int{{0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {0, 1}, {1, 0}, {1, 0}})
+	require.NoError(t, os.Mkdir(filepath.Join(dir, "tests"), 0o755)) // the stand-in looks at n instead
+	program := filepath.Join(t.TempDir(), "nicloop")
+	require.NoError(t, os.WriteFile(program, []byte(`#!/bin/sh
+[ "$#" -eq 10 ] && [ "$2" = x/one ] && [ "$9" = --tests ] || exit 2
+tree=$(dirname "${10}")
+[ "$4" = "design:$tree/go.mod?stall=3" ] || { echo "device $4"; exit 2; }
+mkdir out; echo '<testsuite><testcase/></testsuite>' >out/results.xml
+[ "$(cat "$tree/n")" -lt 6 ] || { printf 'FAIL x/one (seed 7)\n  it broke\n'; exit 1; }
+`), 0o755))
+	o := options(dir)
+	o.Tests, o.Program, o.Device = filepath.Join(dir, "tests"), program, "design:"+filepath.Join(dir, "go.mod")+"?stall=3"
+	res, err := Run(t.Context(), o)
+	require.NoError(t, err)
+	require.Equal(t, []string{ids[6]}, res.Found)
+	require.NoError(t, os.Remove(o.Tests))
+	clean(t, dir)
+
+	o.Tests = t.TempDir()
+	_, err = Run(t.Context(), o)
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	require.ErrorContains(t, err, "do not belong to the checkout")
+	clean(t, dir)
+}
+
 func TestRefuses(t *testing.T) {
 	t.Setenv("TMPDIR", t.TempDir())
 	ok := [2]int{0, 1}

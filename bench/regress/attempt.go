@@ -9,7 +9,6 @@ import (
 	"math/rand"
 	"os"
 	"path/filepath"
-	"runtime/debug"
 	"slices"
 	"time"
 
@@ -293,16 +292,6 @@ func statusOf(err error) Status {
 		return Skipped
 	}
 	return Failed
-}
-
-// safely turns a panic into a failure of the test.
-func safely(run func(*T) error, t *T) (err error) {
-	defer func() {
-		if p := recover(); p != nil {
-			err = fmt.Errorf("panic: %v\n%s", p, debug.Stack())
-		}
-	}()
-	return run(t)
 }
 
 func nameSeed(name string) int64 {

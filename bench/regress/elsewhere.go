@@ -13,6 +13,7 @@ type Ending struct {
 	Status     Status
 	Error      string
 	Cycles     uint64
+	Simulated  drivers.Time
 	Real       time.Duration
 	Began      time.Time
 	Log, Waves string
@@ -20,16 +21,19 @@ type Ending struct {
 	Runs       int
 }
 
-// end takes an ending in.
+// end sets the result of a test to that of the other machine.
 func (o *Outcome) end(e Ending) {
 	o.Status, o.Real, o.Began, o.Log, o.Waves, o.Hardware, o.Runs = e.Status, e.Real, e.Began, e.Log, e.Waves, e.Hardware, e.Runs
-	o.Simulated = drivers.Time(e.Cycles) * clockPS
+	o.Simulated = e.Simulated
+	if e.Cycles != 0 { // the clock is that of the device, which the other machine opened
+		o.clock = e.Simulated / drivers.Time(e.Cycles)
+	}
 	if e.Error != "" {
 		o.Err = errors.New(e.Error)
 	}
 }
 
-// elsewhere has all tests of the list performed on other machines.
+// elsewhere runs all tests of the list on other machines.
 func (r *runner) elsewhere(ctx context.Context) error {
 	list := make([]Outcome, len(r.list))
 	for i, out := range r.list {
@@ -41,7 +45,7 @@ func (r *runner) elsewhere(ctx context.Context) error {
 	})
 	for _, out := range r.list {
 		if !out.finished {
-			out.Err = errors.New("not run: its machine did not tell how it ended")
+			out.Err = errors.New("not run: its machine reported no result")
 		}
 	}
 	if ctx.Err() != nil {

@@ -25,6 +25,20 @@ func TestFail(t *testing.T) {
 	}
 }
 
+// The error of a panic shows the lines of the test, and none of the runner or the runtime.
+func TestPanic(t *testing.T) {
+	err := safely(func(*T) error { return indexed(nil) }, nil)
+	var p *PanicError
+	require.ErrorAs(t, err, &p)
+	require.ErrorContains(t, err, "panic: runtime error: index out of range [3] with length 0\n")
+	require.Len(t, p.Calls, 2)
+	require.Regexp(t, `^.*regress\.indexed \(.*fail_test\.go:\d+\)$`, p.Calls[0])
+	require.Regexp(t, `^.*regress\.TestPanic\.func1 \(.*fail_test\.go:\d+\)$`, p.Calls[1])
+}
+
+//go:noinline
+func indexed(list []error) error { return list[3] }
+
 func TestSame(t *testing.T) {
 	var x T
 	require.NoError(t, x.Same([]byte{1, 2}, []byte{1, 2}))
@@ -36,4 +50,10 @@ func TestSame(t *testing.T) {
 func TestCyclesOfDesign(t *testing.T) {
 	require.Equal(t, uint64(10), (&Outcome{Simulated: 40 * drivers.Nanosecond, clock: 4 * drivers.Nanosecond}).Cycles())
 	require.Equal(t, uint64(10), (&Outcome{Simulated: 64 * drivers.Nanosecond}).Cycles())
+	for _, e := range []Ending{{Cycles: 10, Simulated: 40 * drivers.Nanosecond}, {Cycles: 3, Simulated: 24_200}, {Cycles: 0}} {
+		var out Outcome
+		out.end(e) // of another machine
+		require.Equal(t, e.Cycles, out.Cycles())
+		require.Equal(t, e.Simulated, out.Simulated)
+	}
 }

@@ -246,6 +246,20 @@ func (t *T) Launch(c bench.Config, buffers int, body func(*host.Rank) error) err
 // long is the tag of tests that only their own name or tag selects.
 const long = "long"
 
+// A NoMatchError is a pattern that no test matches. It wraps drivers.ErrConfig.
+type NoMatchError struct {
+	Pattern string
+	Nearest string // ": did you mean …", or ""
+	List    string // command that lists the tests
+}
+
+func (e *NoMatchError) Error() string {
+	return fmt.Sprintf("%v: no test matches %q%s: `%s` lists them", drivers.ErrConfig, e.Pattern, e.Nearest, e.List)
+}
+
+// Unwrap makes it an error of the command line.
+func (e *NoMatchError) Unwrap() error { return drivers.ErrConfig }
+
 // Select gives the tests whose name or tag matches one of the patterns; all but the long
 // ones without patterns. A pattern that matches nothing is an error.
 func Select(tests []Test, patterns []string) ([]Test, error) {
@@ -264,7 +278,7 @@ func Select(tests []Test, patterns []string) ([]Test, error) {
 			found = found || ok
 		}
 		if !found {
-			return nil, fmt.Errorf("%w: no test matches %q%s: `nicloop regress -l` lists them", drivers.ErrConfig, p, suggest.Nearest(p, names(tests)))
+			return nil, &NoMatchError{p, suggest.Nearest(p, names(tests)), "nicloop regress -l"}
 		}
 	}
 	var list []Test

@@ -68,19 +68,21 @@ func (s Share) String() string { return fmt.Sprintf("%.1f %%", s.Percent()) }
 
 // A Record is one test of a run with one seed.
 type Record struct {
-	Test     string    `json:"test"`
-	Seed     int64     `json:"seed"`
-	Device   string    `json:"device"`
-	Hardware string    `json:"hardware_hash,omitempty"` // of all sources of the hardware
-	Status   string    `json:"status"`
-	Error    string    `json:"error,omitempty"`
-	Cycles   uint64    `json:"cycles"`
-	Real     float64   `json:"real_s"`
-	Began    time.Time `json:"began,omitzero"`
-	Runs     int       `json:"runs,omitempty"`
-	Log      string    `json:"log,omitempty"`
-	Waves    string    `json:"waves,omitempty"`
-	Rerun    string    `json:"rerun"`
+	Test     string `json:"test"`
+	Seed     int64  `json:"seed"`
+	Device   string `json:"device"`
+	Hardware string `json:"hardware_hash,omitempty"` // of all sources of the hardware
+	Status   string `json:"status"`
+	Error    string `json:"error,omitempty"`
+	Cycles   uint64 `json:"cycles"`
+	// Simulated is the simulated time. Divided by Cycles it is the clock period of the device.
+	Simulated int64     `json:"simulated_ps,omitempty"`
+	Real      float64   `json:"real_s"`
+	Began     time.Time `json:"began,omitzero"`
+	Runs      int       `json:"runs,omitempty"`
+	Log       string    `json:"log,omitempty"`
+	Waves     string    `json:"waves,omitempty"`
+	Rerun     string    `json:"rerun"`
 	// Signature is equal for failures with the same cause; Divergence is the first difference
 	// between the test and its reference.
 	Signature  string               `json:"signature,omitempty"`

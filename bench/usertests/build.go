@@ -36,14 +36,14 @@ const (
 	unusedFor  = 30 * 24 * time.Hour
 )
 
-// A CompileError has the output of the go command for a package that does not compile.
+// A CompileError has the output of the go command for a package that it cannot build.
 type CompileError struct {
 	Dir    string
 	Output string
 }
 
 func (e *CompileError) Error() string {
-	return fmt.Sprintf("the tests in %s do not compile:\n%s", e.Dir, strings.TrimRight(e.Output, "\n"))
+	return fmt.Sprintf("the go command rejects the tests in %s:\n%s", e.Dir, strings.TrimRight(e.Output, "\n"))
 }
 
 // Unwrap makes it an error of what the user gave.
@@ -56,9 +56,9 @@ type goPackage struct {
 	Module                *struct{ Path, Dir, GoMod string }
 }
 
-// Build compiles the program of the package in a folder and returns its file. tell gets a line
-// before what takes long.
-func Build(ctx context.Context, dir string, tell func(what string)) (program string, err error) {
+// Build compiles the program of the package in a folder and returns its file. progress is called
+// before the build, which takes seconds; it may be nil.
+func Build(ctx context.Context, dir string, progress func(step string)) (program string, err error) {
 	if dir, err = Folder(dir); err != nil {
 		return "", err
 	}
@@ -81,8 +81,8 @@ func Build(ctx context.Context, dir string, tell func(what string)) (program str
 	if err := b.find(ctx); err != nil {
 		return "", err
 	}
-	if tell != nil {
-		tell("go build of the tests in " + dir)
+	if progress != nil {
+		progress("go build of the tests in " + dir)
 	}
 	return b.build(ctx)
 }
@@ -138,7 +138,7 @@ func (b *builder) list(ctx context.Context, name string, p *goPackage) error {
 	return json.Unmarshal(out, p)
 }
 
-// copyModule has the go command work on a copy of go.mod and go.sum. The user's tests import a few
+// copyModule makes the go command use a copy of go.mod and go.sum. The user's tests import a few
 // packages of nicloop; the program needs further modules, which `go mod tidy` of the user removes.
 // Relative paths in go.mod stay valid: they are relative to the root of the module.
 func (b *builder) copyModule(ctx context.Context) error {

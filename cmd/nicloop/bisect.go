@@ -4,9 +4,11 @@ import (
 	"context"
 	"fmt"
 	"io"
+	"os"
 	"time"
 
 	"github.com/nicloop/nicloop/bench/bisect"
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/nicloop/nicloop/bench/runs"
 	"github.com/nicloop/nicloop/bench/suite"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -24,10 +26,15 @@ seed on the same device. Packages and simulators come from caches.
 
 Without --good the search begins at the last commit at which the test passed, as
 recorded by earlier runs (--db). Commits that do not build, or that lack the test,
-are skipped.`,
+are skipped.
+
+With --tests the commits are those of your own repository: each is checked out, and
+this nicloop runs the tests of that folder on it. The description of a design in the
+same repository is the one of the commit.`,
 		Example: `  nicloop bisect velo/lengths --good v1.2
   nicloop bisect dynamic/alltoall --seed 17               since it passed last
-  nicloop bisect velo/kinds --device model: --good HEAD~40 --slower-than 210`,
+  nicloop bisect velo/kinds --device model: --good HEAD~40 --slower-than 210
+  nicloop bisect dma/copy --tests ./tests --good HEAD~10   a test of your own, on your design`,
 		Args: checked(cobra.ExactArgs(1)),
 		RunE: func(cmd *cobra.Command, args []string) error { return f.run(cmd, args[0]) },
 	}
@@ -39,6 +46,7 @@ are skipped.`,
 	fs.StringVar(&f.o.Bad, "bad", "HEAD", "a later commit at which it fails")
 	fs.Uint64Var(&f.o.SlowerThan, "slower-than", 0, "treat a pass with more than this number of `CYCLES` as a failure")
 	fs.StringVar(&f.o.Repo, "repository", ".", "a folder inside the checkout")
+	fs.StringVar(&f.own.dir, "tests", "", testsFlagText)
 	fs.StringVar(&f.db, "db", defaultMemory, "database of runs")
 	fs.DurationVar(&f.timeout, "timeout", 0, "abort after this much real time (default: no limit)")
 	fs.BoolVar(&f.json, "json", false, "print as JSON")
@@ -48,6 +56,7 @@ are skipped.`,
 
 type bisectFlags struct {
 	o       bisect.Options
+	own     testsFlags
 	db      string
 	timeout time.Duration
 	json    bool
@@ -56,6 +65,9 @@ type bisectFlags struct {
 func (f *bisectFlags) run(cmd *cobra.Command, test string) error {
 	f.o.Test = test
 	if err := notNegative(cmd, "timeout"); err != nil {
+		return err
+	}
+	if err := f.selectTests(cmd); err != nil {
 		return err
 	}
 	if err := registry.Validate(f.o.Device); err != nil {
@@ -81,6 +93,17 @@ func (f *bisectFlags) run(cmd *cobra.Command, test string) error {
 		return writeJSON(cmd.OutOrStdout(), res)
 	}
 	return printBisection(cmd.OutOrStdout(), res)
+}
+
+// selectTests finds the tests of a user, and their device.
+func (f *bisectFlags) selectTests(cmd *cobra.Command) (err error) {
+	o := regress.Options{Device: f.o.Device}
+	if f.o.Tests, err = f.own.selectTests(cmd, &o); err != nil || f.o.Tests == "" {
+		return err
+	}
+	f.o.Device = o.Device
+	f.o.Program, err = os.Executable()
+	return err
 }
 
 // green returns the commit at which the test passed last.

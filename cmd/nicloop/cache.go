@@ -7,7 +7,6 @@ import (
 	"time"
 
 	"github.com/nicloop/nicloop/bench/regress"
-	"github.com/nicloop/nicloop/bench/suite"
 	"github.com/nicloop/nicloop/cosim/build"
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/registry"
@@ -98,15 +97,23 @@ func newCacheClean() *cobra.Command {
 }
 
 func newCachePrebuild() *cobra.Command {
-	var device string
+	var o regress.Options
+	own := &testsFlags{}
 	cmd := &cobra.Command{
 		Use: "prebuild [PATTERN…]", Short: "Build the simulators that the regression, or some of its tests, need",
-		Example: "  nicloop cache prebuild                for nicloop regress\n  nicloop cache prebuild smoke --device 'rtl:?inside=1'",
+		Example: "  nicloop cache prebuild                for nicloop regress\n  nicloop cache prebuild smoke --device 'rtl:?inside=1'\n  nicloop cache prebuild --tests ./tests   for tests of your own",
 		RunE: func(cmd *cobra.Command, patterns []string) error {
-			if err := registry.Check(device); err != nil {
+			dir, err := own.selectTests(cmd, &o)
+			if err == nil && dir != "" {
+				err = handOver(cmd, dir)
+			}
+			if err == nil {
+				err = registry.Check(o.Device)
+			}
+			if err != nil {
 				return err
 			}
-			tests, err := regress.Select(suite.List(), patterns)
+			tests, err := selected(patterns)
 			if err != nil {
 				return err
 			}
@@ -114,7 +121,7 @@ func newCachePrebuild() *cobra.Command {
 				return err
 			}
 			begin := time.Now()
-			n, err := regress.Prebuild(cmd.Context(), tests, device, newBar(cmd.ErrOrStderr(), "prebuild").describe)
+			n, err := regress.Prebuild(cmd.Context(), tests, o.Device, newBar(cmd.ErrOrStderr(), "prebuild").describe)
 			if err != nil {
 				return err
 			}
@@ -122,7 +129,8 @@ func newCachePrebuild() *cobra.Command {
 			return err
 		},
 	}
-	cmd.Flags().StringVar(&device, "device", "rtl:", "device to run on (see nicloop device list)")
+	cmd.Flags().StringVar(&o.Device, "device", "rtl:", "device to run on (see nicloop device list)")
+	cmd.Flags().StringVar(&own.dir, "tests", "", testsFlagText)
 	return cmd
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/batch"
 	"github.com/nicloop/nicloop/bench/regress"
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/spf13/cobra"
 )
 
@@ -75,7 +76,7 @@ func endingOf(r *batch.Record) (e regress.Ending, err error) {
 	}
 	t := &doc.Tests[0]
 	return regress.Ending{
-		Status: regress.Status(t.Status), Error: t.Error, Cycles: t.Cycles, Real: time.Duration(t.Real * float64(time.Second)), Began: t.Began,
+		Status: regress.Status(t.Status), Error: t.Error, Cycles: t.Cycles, Simulated: drivers.Time(t.Simulated), Real: time.Duration(t.Real * float64(time.Second)), Began: t.Began,
 		Log: t.Log, Waves: t.Waves, Hardware: t.Hardware, Runs: t.Runs,
 	}, nil
 }

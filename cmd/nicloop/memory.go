@@ -65,7 +65,7 @@ func newRecorder(file, verb string, patterns []string, o *regress.Options) (*rec
 // recordOf makes the record of a test.
 func recordOf(o *regress.Outcome) runs.Record {
 	rec := runs.Record{
-		Test: o.Test.Name, Seed: o.Seed, Device: o.Device, Hardware: o.Hardware, Status: string(o.Status), Cycles: o.Cycles(), Real: o.Real.Seconds(),
+		Test: o.Test.Name, Seed: o.Seed, Device: o.Device, Hardware: o.Hardware, Status: string(o.Status), Cycles: o.Cycles(), Simulated: int64(o.Simulated), Real: o.Real.Seconds(),
 		Began: o.Began.UTC().Truncate(time.Millisecond), Runs: o.Runs, Log: o.Log, Waves: o.Waves, Rerun: o.Rerun,
 		Signature: o.Signature(), Divergence: o.Parted, Shortest: o.Shortest,
 	}

@@ -2,7 +2,6 @@ package main
 
 import (
 	"cmp"
-	"context"
 	"errors"
 	"fmt"
 	"os"
@@ -42,9 +41,12 @@ type testsFlags struct {
 }
 
 func (f *testsFlags) add(fs *pflag.FlagSet) {
-	fs.StringVar(&f.dir, "tests", "", "`FOLDER` of a Go package whose tests are run instead, in a module of your own; default: key tests of a design:FILE")
+	fs.StringVar(&f.dir, "tests", "", testsFlagText)
 	fs.StringVar(&f.name, "new", "", "write the skeleton of a test `AREA/NAME` into the folder of --tests (default ./tests), and stop")
 }
+
+// testsFlagText is the help of --tests in every command.
+const testsFlagText = "`FOLDER` of a Go package whose tests are meant, in a module of your own; default: key tests of a design:FILE"
 
 // prepare returns if this program has the tests to run; otherwise it builds and executes the one
 // that has. done reports that --new has been executed.
@@ -59,8 +61,7 @@ func (f *testsFlags) prepare(cmd *cobra.Command, o *regress.Options, speed *spee
 		return false, nil
 	}
 	speed.tests, speed.rerun = dir, o.Flags
-	bar := newBar(cmd.ErrOrStderr(), "regress")
-	return false, handOver(cmd.Context(), dir, bar)
+	return false, handOver(cmd, dir)
 }
 
 // selectTests finds the folder of the tests and, of --tests, the device. "" means the tests of the
@@ -110,7 +111,7 @@ func descriptionOf(device string) (file string, ok bool) {
 
 // handOver builds the program with the tests of a folder and executes it with the arguments of this
 // one. It returns nil without doing so if this program has them.
-func handOver(ctx context.Context, dir string, bar *progress) error {
+func handOver(cmd *cobra.Command, dir string) error {
 	if userTests != "" {
 		abs, err := usertests.Folder(dir)
 		if err == nil && abs != userTests {
@@ -118,7 +119,8 @@ func handOver(ctx context.Context, dir string, bar *progress) error {
 		}
 		return err
 	}
-	program, err := usertests.Build(ctx, dir, bar.describe)
+	bar := newBar(cmd.ErrOrStderr(), cmd.Name())
+	program, err := usertests.Build(cmd.Context(), dir, bar.describe)
 	bar.finish()
 	if err != nil {
 		return err
@@ -177,9 +179,16 @@ var errNoTests = errors.New("no test is added: call regress.Add in an init funct
 
 // selected returns the tests of this program that match the patterns.
 func selected(patterns []string) ([]regress.Test, error) {
+	if err := regress.AddError(); err != nil {
+		return nil, err
+	}
 	tests := listed()
 	if len(tests) == 0 {
 		return nil, usageError{fmt.Errorf("%s: %w", userTests, errNoTests)}
 	}
-	return regress.Select(tests, patterns)
+	tests, err := regress.Select(tests, patterns)
+	if none := (*regress.NoMatchError)(nil); userTests != "" && errors.As(err, &none) {
+		none.List += " --tests " + regress.Quoted(userTests)
+	}
+	return tests, err
 }

@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"maps"
+	"path/filepath"
 	"slices"
+	"strings"
 	"sync"
 
 	"github.com/nicloop/nicloop/drivers"
@@ -101,7 +103,8 @@ func (s *sideSink) Trace(events []drivers.TraceEvent) error {
 // Options.Trace with which the first system was opened.
 func openVersions(ctx context.Context, first *System, sink *sideSink, path string, keys map[string]string, opt drivers.Options) error {
 	other := &sideSink{}
-	opt.Trace, opt.Waves, opt.Checkpoints, opt.LogFile = other, nil, nil, ""
+	opt.Trace = other
+	besideFirst(&opt)
 	opt.Nodes = first.info.Nodes
 	keys = maps.Clone(keys)
 	delete(keys, "pcap")
@@ -120,6 +123,42 @@ func openVersions(ctx context.Context, first *System, sink *sideSink, path strin
 	}
 	first.versions = v
 	return nil
+}
+
+// OtherFile is the file of the other version beside one of the design: dump.other.fst for dump.fst.
+func OtherFile(name string) string {
+	ext := filepath.Ext(name)
+	return strings.TrimSuffix(name, ext) + ".other" + ext
+}
+
+// besideFirst makes the files of the other version those of OtherFile, with the same waves.
+func besideFirst(opt *drivers.Options) {
+	if opt.Waves != nil {
+		waves := *opt.Waves
+		waves.File = OtherFile(waves.File)
+		opt.Waves = &waves
+	}
+	if opt.Checkpoints != nil {
+		checkpoints := *opt.Checkpoints
+		checkpoints.File = OtherFile(checkpoints.File)
+		opt.Checkpoints = &checkpoints
+	}
+	if opt.LogFile != "" {
+		opt.LogFile = OtherFile(opt.LogFile)
+	}
+}
+
+// Repeat writes the waves of the last cycles; see drivers.Repeater. Those of the other version are
+// in the file that OtherFile names.
+func (s *System) Repeat() (drivers.Repeated, error) {
+	first, err := s.Session.Repeat()
+	if s.versions != nil {
+		s.versions.mu.Lock()
+		defer s.versions.mu.Unlock()
+		_, second := s.versions.second.Session.Repeat()
+		err = errors.Join(err, second)
+	}
+	return first, err
 }
 
 const comparedPage = 4096

@@ -91,3 +91,32 @@ func TestVersions(t *testing.T) {
 		require.ErrorIs(t, let(sys, 1), harness.ErrVersions, "the run has ended")
 	}
 }
+
+// Both versions write waves of the same cycles, of a window and from checkpoints, and a log.
+func TestWavesOfBothVersions(t *testing.T) {
+	file := filepath.Join(t.TempDir(), "dump.fst")
+	written := func(what string) {
+		t.Helper()
+		for _, name := range []string{file, harness.OtherFile(file)} {
+			info, err := os.Stat(name)
+			require.NoError(t, err, what)
+			require.NotZero(t, info.Size(), what)
+			require.NoError(t, os.Remove(name))
+		}
+	}
+	const query = "?against=testdata/prober.yaml" // itself: no further simulator is built
+	log := filepath.Join(t.TempDir(), "simulator.log")
+	sys := openProberAt(t, "testdata/prober.yaml", query, drivers.Options{Waves: &drivers.WaveWindow{File: file, To: drivers.Forever}, LogFile: log})
+	require.NoError(t, let(sys, 300))
+	require.NoError(t, sys.Close())
+	written("a window")
+	require.FileExists(t, filepath.Join(filepath.Dir(log), "simulator.other.log"))
+
+	sys = openProberAt(t, "testdata/prober.yaml", query, drivers.Options{Checkpoints: &drivers.Checkpoints{Every: 1000, Last: 500, File: file}})
+	require.NoError(t, let(sys, 3000))
+	repeated, err := sys.Repeat()
+	require.NoError(t, err)
+	require.Equal(t, file, repeated.File)
+	require.NoError(t, sys.Close())
+	written("checkpoints")
+}
