@@ -231,6 +231,10 @@ func (r *Rank) ProgressUntil(deadline drivers.Time, stop func() bool) error {
 	return e.RunEnded(nil)
 }
 
+// Wake ends the current wait of another rank in ProgressUntil, whose memory was changed without a
+// message to it. All ranks must run in one thread.
+func (r *Rank) Wake(rank int) { r.engine.Proc.Wake(rank, r.Now()+r.engine.Cost.Wake) }
+
 // QuietUntil is a time before which no message arrives and the library has nothing to do, provided
 // that ProgressUntil has just found nothing. Where that is unknown, it is the present time.
 func (r *Rank) QuietUntil() drivers.Time {

@@ -46,6 +46,12 @@ packages come with scripts/setup-debian.sh --mpi; nicloop help mpi describes how
 	return cmd
 }
 
+// The values of --windows.
+const (
+	windowsOfMessages = "messages"
+	windowsOfRMA      = "rma"
+)
+
 type mpiFlags struct {
 	c                bench.Config
 	ranks            int
@@ -53,6 +59,7 @@ type mpiFlags struct {
 	pollCost, stall  time.Duration
 	heap             int
 	flow, rendezvous string
+	windows          string
 	limit, timeout   time.Duration
 	pcap             string
 	json, force      bool
@@ -76,6 +83,8 @@ func (f *mpiFlags) add(cmd *cobra.Command) {
 	addFlow(fs, &f.flow, &f.c.Velo)
 	fs.BoolVar(&f.c.Local, "local", d.Local, "messages between ranks of a node bypass the NIC")
 	fs.StringVar(&f.rendezvous, "rendezvous", string(d.Rendezvous), "how messages beyond 2048 bytes travel: rget, rput or chunked")
+	fs.StringVar(&f.windows, "windows", windowsOfMessages,
+		"how MPI windows work: messages, or rma for puts and gets of the NIC")
 	sizeVar(fs, &f.c.Chunk, "chunk", d.Chunk, "bytes of one get of the chunked rendezvous")
 	fs.IntVar(&f.c.Outstanding, "outstanding", d.Outstanding, "outstanding gets per rank of the chunked rendezvous")
 	fs.StringArrayVar(&f.launcher, "mpirun", nil, "an additional `ARGUMENT` for mpirun; repeatable")
@@ -166,6 +175,8 @@ func (f *mpiFlags) config(cmd *cobra.Command) (c bench.Config, lc libfabric.Conf
 		return c, lc, misused("--heap %d: expected %d to %d bytes", f.heap, 1<<20, 1<<32)
 	case f.rendezvous == string(host.Spec):
 		return c, lc, misused("--rendezvous spec: tags of 64 bits cannot be speculated on: expected rget, rput or chunked")
+	case f.windows != windowsOfMessages && f.windows != windowsOfRMA:
+		return c, lc, misused("--windows %s: expected %s or %s", f.windows, windowsOfMessages, windowsOfRMA)
 	case f.limit < 0 || f.limit > longest:
 		return c, lc, misused("--limit %v: expected 0 to %v of simulated time", f.limit, longest)
 	case f.pollCost > time.Second:
@@ -287,6 +298,7 @@ func (f *mpiFlags) world(
 		ready()
 		launch, err = srv.Launch(libfabric.Program{
 			Provider: dir, Arguments: program, Launcher: f.launcher, Stdin: stdinOf(cmd), Stdout: out, Stderr: cmd.ErrOrStderr(),
+			RMAWindows: f.windows == windowsOfRMA,
 		})
 		return err
 	}

@@ -91,7 +91,8 @@ func runMPI(t *testing.T, args ...string) (code int, out string) {
 // memory.
 func TestMPICalls(t *testing.T) {
 	calls := mpiProgram(t, "calls")
-	cases := strings.Fields("alltoall wildcard iprobe test late ssend mprobe window nonblocking cancel self large flood clocks truncate")
+	cases := strings.Fields("alltoall wildcard iprobe test late profiled ssend mprobe window passive epochs nodes " +
+		"nonblocking cancel self large flood clocks truncate")
 	worlds := []string{
 		"-n 4 --device ideal: --procs-per-node 2 --rendezvous rput --flow static --heap 1MiB",
 		"-n 4 --device ideal:",
@@ -272,6 +273,49 @@ func TestMPIComputeReplay(t *testing.T) {
 	code, out = runMPI(t, "-n", "2", "--device", "ideal:", "--compute", "replay:"+file, "--", calls, "test")
 	require.Equal(t, exitUsage, code)
 	require.Contains(t, out, "recorded with 3 ranks")
+}
+
+// Windows that use puts, gets and atomics of the NIC instead of messages. Runs repeat, and atomics
+// of a rank on its own memory let the others proceed.
+func TestMPIWindowsOverRMA(t *testing.T) {
+	calls, suite := mpiProgram(t, "calls"), mpiProgram(t, "suite")
+	for _, flags := range []string{"-n 4 --device ideal:", "-n 4 --device model: --procs-per-node 2 --local"} {
+		var traces []string
+		for range 2 {
+			args := append(strings.Fields(flags), "--windows", "rma", "--", calls, "window", "passive", "epochs")
+			code, out := runMPI(t, args...)
+			require.Zero(t, code)
+			require.Regexp(t, `one-sided +[1-9]`, out)
+			traces = append(traces, traceLine.FindString(out))
+		}
+		require.Equal(t, traces[0], traces[1], flags)
+	}
+	code, out := runMPI(t, "-n", "2", "--device", "ideal:", "--windows", "rma", "--", suite, "all", "8", "20000")
+	require.Zero(t, code)
+	require.Regexp(t, `accumulate 20000 bytes`, out)
+	code, out = runMPI(t, "-n", "2", "--windows", "shared", "--", suite)
+	require.Equal(t, exitUsage, code)
+	require.Contains(t, out, "expected messages or rma")
+}
+
+// A wait ends when it is over: Open MPI advances nonblocking collectives, and operations of
+// communicators, some rounds after it has read the completion that they wait for.
+func TestMPIWaitsEnd(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	code, out := runMPI(t, "-n", "4", "--device", "ideal:", "--", calls, "nonblocking")
+	require.Zero(t, code)
+	var us float64
+	_, err := fmt.Sscanf(regexp.MustCompile(`ok at .*`).FindString(out), "ok at %f us", &us)
+	require.NoError(t, err)
+	require.Less(t, us, 20.0) // a wait that nothing ends lasts 20 us
+}
+
+// A program sees the simulated nodes instead of the machine that runs it.
+func TestMPINodes(t *testing.T) {
+	calls := mpiProgram(t, "calls")
+	code, out := runMPI(t, "-n", "6", "--procs-per-node", "2", "--device", "ideal:", "--", calls, "nodes")
+	require.Zero(t, code)
+	require.Contains(t, out, "rank 5: 2 ranks on node2")
 }
 
 // Calls that the OSU and Intel benchmarks make, short and long, with several ranks per node.

@@ -151,8 +151,8 @@ func (p *Proc) sleep(until drivers.Time) {
 	p.state = AwaitArrival
 }
 
-// Wake ends the wait of process id on the same node at time at: data was left for it without the
-// NIC.
+// Wake ends the wait of process id at time at: data was left for it without the NIC. The process
+// must belong to the same node or, if one thread runs all processes, to any node.
 func (p *Proc) Wake(id int, at drivers.Time) {
 	if to := p.k.procs[id]; !p.aborted && to.state == AwaitArrival {
 		p.l.ready.push(max(at, to.now), to)

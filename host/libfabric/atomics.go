@@ -74,6 +74,9 @@ func (x *session) atomic(r *request) error {
 	}
 	x.state.oneSided(x.link.rank, &o.oneSided)
 	if o.owner == x {
+		if err := x.beginOwnAccess(); err != nil {
+			return err
+		}
 		code, got, err := x.perform(r, text[atomicHead:])
 		if err == nil {
 			x.reportAtomic(o, code, got)
@@ -119,7 +122,7 @@ func (x *session) reportAtomic(o *atomicCall, code int32, got []byte) {
 	if o.result == 0 {
 		got = nil
 	}
-	x.s.world.trace(x, host.TaggedStatus{Source: int(o.peer), Tag: o.tag, Data: o.ignore, Bytes: int(o.length)}, got)
+	x.s.world.trace(x, o.status(), got)
 	x.reports = append(x.reports, report{completion: c, bytes: got})
 }
 
@@ -147,6 +150,7 @@ func (x *session) serveAtomic(a *atomicService) error {
 	if err != nil {
 		return err
 	}
+	x.memoryChanged()
 	answer := binary.LittleEndian.AppendUint32(nil, uint32(code))
 	send := &host.TaggedOp{
 		Space: host.ServiceSpace, Peer: st.Source, Tag: st.Tag | answerTag, Buf: append(answer, got...),

@@ -21,6 +21,7 @@ type Program struct {
 	Provider       string   // the folder of the provider
 	Arguments      []string // the program and its arguments
 	Launcher       []string // additional arguments of mpirun
+	RMAWindows     bool     // windows of MPI use one-sided operations instead of messages
 	Stdin          *os.File // nil: none
 	Stdout, Stderr io.Writer
 }
@@ -41,11 +42,15 @@ func (s *Server) Launch(p Program) (*Launch, error) {
 	if err != nil {
 		return nil, err
 	}
+	btl, osc := "self", "pt2pt"
+	if p.RMAWindows {
+		btl, osc = "self,ofi", "rdma"
+	}
 	args := []string{
 		"--oversubscribe", "--bind-to", "none", "-np", strconv.Itoa(s.Ranks),
 	}
 	for _, set := range [][2]string{
-		{"pml", "cm"}, {"mtl", "ofi"}, {"mtl_ofi_provider_include", "nicloop"}, {"btl", "self"}, {"osc", "pt2pt"},
+		{"pml", "cm"}, {"mtl", "ofi"}, {"mtl_ofi_provider_include", "nicloop"}, {"btl", btl}, {"osc", osc},
 		{"plm", "isolated"}, {"orte_tmpdir_base", tmp},
 	} {
 		if !slices.Contains(p.Launcher, set[0]) { // mpirun accepts each of them once

@@ -31,6 +31,10 @@ const (
 // memory of the program: it accesses shadow, DMA memory of the same length. A put is copied from
 // the shadow to the program when the program may know of it: when it is notified, or when the put
 // is done at its origin. A get is preceded by a copy from the program to the shadow.
+//
+// The NIC cuts accesses at pages of 4 KB, and where the memory of a program lies in its page may
+// differ between runs. So that runs repeat, the first access to a region starts at a page of the
+// shadow, and the others lie relative to it.
 type memoryRegion struct {
 	address uint64
 	length  int
@@ -38,6 +42,9 @@ type memoryRegion struct {
 	shadow  []byte
 	exposed *host.Exposed
 	closed  bool
+	number  uint64 // of the registration; keys may be addresses, which differ between runs
+	first   int    // offset of the first access; -1: none
+	bias    int    // position of the region in shadow
 }
 
 // A oneSided is a put or a get that a program has started.
@@ -55,10 +62,28 @@ type oneSided struct {
 
 func (o *oneSided) offset() int { return int(o.ignore) }
 
+const (
+	pageBytes = 4096
+	// shadowUnit rounds shadows up, because also the number of pages of a buffer may differ between
+	// runs, and with it the place of later allocations.
+	shadowUnit = 64 << 10
+)
+
+// place fixes the position of the region in its shadow at the first access.
+func (m *memoryRegion) place(offset int) {
+	if m.first < 0 {
+		m.first, m.bias = offset, (pageBytes-offset%pageBytes)%pageBytes
+	}
+}
+
+// bytes returns n bytes of the shadow that stand for those at an offset of the region.
+func (m *memoryRegion) bytes(offset, n int) []byte { return m.shadow[m.bias+offset : m.bias+offset+n] }
+
 // oneSidedState is what a session has for one-sided operations.
 type oneSidedState struct {
 	enabled    bool
 	regions    map[uint64]*memoryRegion // by key
+	registered uint64                   // registrations so far
 	inProgress int
 	deferred   []*oneSided         // no memory for them yet
 	incoming   map[int][]*oneSided // puts of other ranks, by rank, in the order in which they started
@@ -87,7 +112,7 @@ func (x *session) register(r *request) error {
 		x.region.result = -errKeyInUse
 		return nil
 	}
-	mr := &memoryRegion{address: r.address, length: int(r.length), access: r.data}
+	mr := &memoryRegion{address: r.address, length: int(r.length), access: r.data, first: -1}
 	if r.data&(remoteRead|remoteWrite) != 0 && r.length > 0 {
 		if err := x.expose(mr); err != nil {
 			x.region.result = -errNoMemory
@@ -96,6 +121,8 @@ func (x *session) register(r *request) error {
 			return nil
 		}
 	}
+	x.oneSided.registered++
+	mr.number = x.oneSided.registered
 	x.oneSided.regions[r.tag] = mr
 	return nil
 }
@@ -104,7 +131,7 @@ func (x *session) register(r *request) error {
 const exposePatience = 10 * drivers.Millisecond
 
 func (x *session) expose(mr *memoryRegion) (err error) {
-	if mr.shadow, err = x.r.Alloc(mr.length); err != nil {
+	if mr.shadow, err = x.r.Alloc((mr.length/shadowUnit+1)*shadowUnit + pageBytes); err != nil {
 		return err
 	}
 	err = x.whileFull(x.r.Now()+exposePatience, func() (err error) {
@@ -163,6 +190,11 @@ func (x *session) access(r *request) error {
 		return nil
 	}
 	x.state.oneSided(x.link.rank, o)
+	if o.owner == x {
+		if err := x.beginOwnAccess(); err != nil {
+			return err
+		}
+	}
 	if len(x.oneSided.deferred) == 0 {
 		started, err := x.start(o)
 		if started || err != nil {
@@ -194,6 +226,7 @@ func (x *session) find(o *oneSided) int32 {
 	case o.length > n || o.ignore > n-o.length:
 		return errInvalid
 	}
+	o.mr.place(o.offset())
 	return 0
 }
 
@@ -223,7 +256,7 @@ func (x *session) start(o *oneSided) (started bool, err error) {
 		}
 	}
 	if o.op == opWrite {
-		copy(o.local, o.mr.shadow[min(o.offset(), o.mr.length-n):])
+		copy(o.local, o.mr.bytes(min(o.offset(), o.mr.length-n), n))
 		copy(o.local, o.bytes)
 		o.bytes = nil
 		o.owner.oneSided.incoming[x.link.rank] = append(o.owner.oneSided.incoming[x.link.rank], o)
@@ -234,7 +267,7 @@ func (x *session) start(o *oneSided) (started bool, err error) {
 
 func (x *session) startPieces(o *oneSided) error {
 	n := len(o.local)
-	at := min(o.offset(), o.mr.length-n)
+	at := o.mr.bias + min(o.offset(), o.mr.length-n)
 	for from := 0; from < n; from += rma.MaxBytes {
 		to := min(from+rma.MaxBytes, n)
 		o.pieces = append(o.pieces, host.OneSidedOp{
@@ -256,6 +289,18 @@ func (x *session) startPieces(o *oneSided) error {
 		}
 	}
 	return nil
+}
+
+// ownAccessTime is the simulated time of an access of a rank to its own memory.
+const ownAccessTime = 20 * drivers.Nanosecond
+
+// beginOwnAccess lets time pass and makes progress before an access of a rank to its own memory. A
+// program may repeat such accesses until another rank has changed the memory; each of them
+// completes immediately, so the program never waits.
+func (x *session) beginOwnAccess() error {
+	x.r.Compute(ownAccessTime)
+	err := x.r.ProgressUntil(x.r.Now(), func() bool { return false })
+	return errors.Join(err, x.collect())
 }
 
 // accessOwn accesses memory of the program itself, without the NIC.
@@ -284,13 +329,14 @@ func (x *session) finish(o *oneSided) (err error) {
 	var got []byte
 	if o.op == opWrite {
 		err = o.owner.copyPut(o)
+		x.r.Wake(int(o.peer))
 		incoming, rank := o.owner.oneSided.incoming, x.link.rank
 		incoming[rank] = slices.DeleteFunc(incoming[rank], func(other *oneSided) bool { return other == o })
 	} else {
 		got = slices.Clone(o.local)
 	}
 	err = errors.Join(err, x.r.Free(o.local))
-	x.s.world.trace(x, host.TaggedStatus{Source: int(o.peer), Tag: o.tag, Data: o.ignore, Bytes: int(o.length)}, got)
+	x.s.world.trace(x, o.status(), got)
 	if o.failure != nil {
 		x.report(o, errIO, nil)
 	} else {
@@ -325,6 +371,11 @@ func (x *session) report(o *oneSided, code int32, got []byte) {
 	x.reports = append(x.reports, report{completion: c, bytes: got})
 }
 
+// status describes the operation in the trace.
+func (o *oneSided) status() host.TaggedStatus {
+	return host.TaggedStatus{Source: int(o.peer), Tag: o.mr.number, Data: uint64(o.offset() - o.mr.first), Bytes: int(o.length)}
+}
+
 // kind is the kind of a completion. An atomic that returns no old value is a write.
 func (o *oneSided) kind() uint32 {
 	switch {
@@ -353,11 +404,11 @@ func (x *session) refresh(mr *memoryRegion, at, n int) error {
 		for _, o := range list {
 			low, high := max(o.offset(), at), min(o.offset()+int(o.length), at+n)
 			if o.mr == mr && !o.copied && low < high {
-				copy(now[low-at:high-at], mr.shadow[low:high])
+				copy(now[low-at:high-at], mr.bytes(low, high-low))
 			}
 		}
 	}
-	copy(mr.shadow[at:], now)
+	copy(mr.bytes(at, n), now)
 	return nil
 }
 
@@ -367,8 +418,15 @@ func (x *session) copyPut(o *oneSided) error {
 		return nil
 	}
 	o.copied = true
-	at := o.offset()
-	return x.writeMemory(o.mr.address+o.ignore, o.mr.shadow[at:at+int(o.length)])
+	x.memoryChanged()
+	return x.writeMemory(o.mr.address+o.ignore, o.mr.bytes(o.offset(), int(o.length)))
+}
+
+// memoryChanged ends the current wait of the rank: its program may be waiting for the memory that
+// another rank has changed, which is not reported by a completion.
+func (x *session) memoryChanged() {
+	x.memoryChanges++
+	x.state.vain = 0
 }
 
 // notified handles the notification of a put with data: it and the puts before it were written.

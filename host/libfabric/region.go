@@ -10,7 +10,7 @@ import (
 // The layout of the memory that a rank shares with this process: provider/ring.h.
 const (
 	magic   = 0x4946494e
-	version = 5
+	version = 6
 	slots   = 256
 	inlined = 2048
 )
@@ -114,8 +114,8 @@ type region struct {
 	magic, version, rank, size uint32
 	nowPS                      uint64
 	quietPS, pollPS            uint64
-	ended                      uint32
-	_                          [5]uint32
+	ended, node                uint32
+	_                          [4]uint32
 	requestHead                uint32
 	answered                   uint32
 	rankSleeps                 uint32

@@ -82,7 +82,7 @@ func Listen(c Config) (s *Server, err error) {
 		if err != nil {
 			return nil, err
 		}
-		l.region.pollPS = uint64(c.PollCost)
+		l.region.pollPS, l.region.node = uint64(c.PollCost), uint32(c.Node[rank])
 		s.links = append(s.links, l)
 	}
 	go s.accept()

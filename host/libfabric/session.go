@@ -60,7 +60,10 @@ type session struct {
 	quiet   drivers.Time // nothing arrives before; 0: unknown
 
 	oneSided oneSidedState
-	failed   error // of a callback; the next collect returns it
+	// memoryChanges counts writes of other ranks to the memory of the program, changesSeen those
+	// before its last call returned: it may have seen them.
+	memoryChanges, changesSeen uint64
+	failed                     error // of a callback; the next collect returns it
 }
 
 // waits describes what the rank waits for: the oldest of its receives and sends.
@@ -137,6 +140,7 @@ func (x *session) step() (done bool, err error) {
 		x.writeReports()
 		atomic.StoreUint64(&x.region.nowPS, uint64(x.r.Now()))
 		x.region.quietPS = uint64(x.quiet)
+		x.changesSeen = x.memoryChanges
 	}
 	x.region.answer()
 	return op == opFinalize, nil
@@ -421,16 +425,19 @@ func (x *session) poll(noWait bool, limit drivers.Time) error {
 		return err
 	}
 	x.quiet = 0
-	seen := x.r.UnexpectedCount()
+	unexpected := x.r.UnexpectedCount()
+	arrived := func() bool {
+		return len(x.reports) > 0 || x.r.UnexpectedCount() != unexpected || x.memoryChanges != x.changesSeen
+	}
 	until := x.r.Now() + x.state.patience()
 	if limit > 0 {
 		until = x.r.Now() + limit
 	}
-	err := x.r.ProgressUntil(until, func() bool { return stop() || x.r.UnexpectedCount() != seen })
+	err := x.r.ProgressUntil(until, func() bool { return stop() || arrived() })
 	if err = errors.Join(err, failed); err != nil {
 		return err
 	}
-	if len(x.reports) > 0 || x.r.UnexpectedCount() != seen {
+	if arrived() {
 		x.state.vain = 0
 		return nil
 	}

@@ -172,6 +172,8 @@ static void *write_entry(enum fi_cq_format format, void *to, const struct nl_com
 	return (char *)to + n;
 }
 
+static uint32_t taken; /* successful reads of all queues */
+
 static ssize_t take(struct nl_cq *cq, void *buf, size_t count, fi_addr_t *from)
 {
 	size_t n = 0;
@@ -186,9 +188,29 @@ static ssize_t take(struct nl_cq *cq, void *buf, size_t count, fi_addr_t *from)
 		free(e);
 		n++;
 	}
-	if (n > 0)
-		return (ssize_t)n;
-	return cq->head != NULL ? -FI_EAVAIL : -FI_EAGAIN;
+	if (n == 0)
+		return cq->head != NULL ? -FI_EAVAIL : -FI_EAGAIN;
+	taken++;
+	return (ssize_t)n;
+}
+
+/* Open MPI checks what it waits for only after it has called all its progress functions. Some of them
+ * read a queue until it is empty; others advance a collective or an operation of a window because of
+ * what was read, one step per round. So after completions were taken from any queue, the next reads of
+ * an empty queue return immediately. If they waited, the rank would sleep although its wait is over.
+ * These looks take no simulated time, so more of them than necessary change nothing. */
+enum { LOOKS = 8, LOOKS_OF_POLL = 1 };
+
+static bool must_return(struct nl_cq *cq)
+{
+	if (cq->taken != taken) {
+		cq->taken = taken;
+		cq->looks = 0;
+	}
+	if (cq->looks >= (nl_polling ? LOOKS_OF_POLL : LOOKS))
+		return false;
+	cq->looks++;
+	return true;
 }
 
 static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_t *from)
@@ -197,18 +219,10 @@ static ssize_t cq_readfrom(struct fid_cq *fid, void *buf, size_t count, fi_addr_
 	pthread_mutex_lock(&nl_mutex);
 	ssize_t n = 0;
 	nl_drain();
-	if (cq->head == NULL && cq->has_read) {
-		/* Libraries read until a queue is empty, before they look whether what they wait for is among
-		 * the completions. This look must not wait. */
-		cq->has_read = false;
-		n = -FI_EAGAIN;
-	} else if (cq->head == NULL) {
-		n = nl_poll();
-	}
-	if (n == 0) {
+	if (cq->head == NULL)
+		n = must_return(cq) ? -FI_EAGAIN : nl_poll();
+	if (n == 0)
 		n = take(cq, buf, count, from);
-		cq->has_read = n > 0;
-	}
 	pthread_mutex_unlock(&nl_mutex);
 	return n;
 }
@@ -234,7 +248,7 @@ static ssize_t cq_readerr(struct fid_cq *fid, struct fi_cq_err_entry *to, uint64
 		to->err = c->error;
 		to->prov_errno = c->error;
 		cq->head = e->next;
-		cq->has_read = true;
+		taken++;
 		free(e);
 		n = 1;
 	}
@@ -317,6 +331,8 @@ int nl_cq_open(struct fid_domain *domain, struct fi_cq_attr *attr, struct fid_cq
 		return -FI_ENOMEM;
 	cq->cq.fid = (struct fid){FI_CLASS_CQ, context, &cq_fid_ops};
 	cq->cq.ops = &cq_ops;
+	cq->taken = taken;
+	cq->looks = LOOKS;
 	cq->format = attr != NULL && attr->format != FI_CQ_FORMAT_UNSPEC ? attr->format : FI_CQ_FORMAT_TAGGED;
 	*fid = &cq->cq;
 	return 0;

@@ -13,10 +13,6 @@ static struct nl_ep *endpoint_of(struct fid_ep *ep) { return (struct nl_ep *)ep;
 ssize_t nl_start(struct nl_ep *ep, struct nl_request *r, const void *bytes)
 {
 	pthread_mutex_lock(&nl_mutex);
-	if (ep->rx != NULL)
-		ep->rx->has_read = false;
-	if (ep->tx != NULL)
-		ep->tx->has_read = false;
 	r->endpoint = ep->index;
 	int err;
 	if (nl_finalized)

@@ -228,7 +228,13 @@ static void leave(void)
 #define PARAMETERS long a, long b, long c, long d, long e, long f, long g, long h, long i, long j, long k, long l
 #define ARGUMENTS a, b, c, d, e, f, g, h, i, j, k, l
 
+/* PROFILED also exports a function by its name of the profiling interface. The Fortran library calls
+ * functions by these names. */
+#define PROFILED(name) extern __typeof__(name) P##name __attribute__((alias(#name)));
+
 #define WRAP(name, polls)                               \
+	long name(PARAMETERS);                          \
+	PROFILED(name)                                  \
 	long name(PARAMETERS)                           \
 	{                                               \
 		static mpi_function *real;              \
@@ -268,6 +274,57 @@ MAY_WAIT(MPI_Win_flush_local) MAY_WAIT(MPI_Win_flush_local_all)
 MAY_WAIT(MPI_Start) MAY_WAIT(MPI_Startall) MAY_WAIT(MPI_Ibarrier) MAY_WAIT(MPI_Ibcast)
 MAY_WAIT(MPI_Ireduce) MAY_WAIT(MPI_Iallreduce) MAY_WAIT(MPI_Iallgather) MAY_WAIT(MPI_Ialltoall)
 MAY_WAIT(MPI_Neighbor_alltoall) MAY_WAIT(MPI_Neighbor_allgather)
+
+/* ---- the simulated nodes: all ranks run on one machine, and must not notice ---- */
+
+typedef struct ompi_communicator_t *communicator;
+
+/* split splits a communicator by one of Open MPI's functions, which also plugins of Open MPI use. */
+static int split(communicator from, int color, int key, communicator *to)
+{
+	static int (*real)(communicator, int, int, communicator *, _Bool);
+	if (real == NULL)
+		*(void **)&real = (void *)find("ompi_comm_split");
+	return real(from, color, key, to, false);
+}
+
+static int type_splits; /* depth of MPI_Comm_split_type */
+
+/* ompi_comm_split_type splits a communicator by hardware that ranks share. A program sees the
+ * simulated nodes. A plugin that looks for memory to share finds none: messages through it would
+ * bypass the NIC and would be invisible to the world. */
+int ompi_comm_split_type(communicator from, int type, int key, void *info, communicator *to)
+{
+	enum { SHARED = 0, BOARD = 8, HOST = 9, CU = 10, CLUSTER = 11, UNDEFINED = -32766 };
+	int color = nl_my_rank();
+	(void)info;
+	if (type == UNDEFINED)
+		color = type;
+	else if (type_splits > 0 && (type == SHARED || type == BOARD || type == HOST))
+		color = nl_region != NULL ? (int)nl_region->node : 0;
+	else if (type == CU || type == CLUSTER)
+		color = 0;
+	return split(from, color, key, to);
+}
+
+int MPI_Comm_split_type(communicator from, int type, int key, void *info, communicator *to)
+{
+	static int (*real)(communicator, int, int, void *, communicator *);
+	if (real == NULL)
+		*(void **)&real = (void *)find("PMPI_Comm_split_type");
+	enter("MPI_Comm_split_type");
+	type_splits++;
+	int result = real(from, type, key, info, to);
+	type_splits--;
+	leave();
+	return result;
+}
+
+int MPI_Get_processor_name(char *name, int *length)
+{
+	*length = sprintf(name, "node%u", nl_region != NULL ? nl_region->node : 0);
+	return 0;
+}
 
 static int leave_init(long result)
 {
@@ -325,3 +382,12 @@ int MPI_Abort(long comm, int code)
 	}
 	return (int)real(comm, code, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0);
 }
+
+PROFILED(MPI_Wtime)
+PROFILED(MPI_Wtick)
+PROFILED(MPI_Init)
+PROFILED(MPI_Init_thread)
+PROFILED(MPI_Finalize)
+PROFILED(MPI_Abort)
+PROFILED(MPI_Comm_split_type)
+PROFILED(MPI_Get_processor_name)

@@ -42,7 +42,8 @@ struct nl_cq {
 	enum fi_cq_format format;
 	struct nl_entry *head, *tail;
 	struct nl_av *av; /* of the endpoint, for the addresses of senders */
-	bool has_read;    /* the last call took completions */
+	uint32_t taken;   /* successful reads of all queues when this one was last empty */
+	uint32_t looks;   /* reads since then that returned immediately */
 };
 
 struct nl_ep {

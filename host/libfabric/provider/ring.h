@@ -6,7 +6,7 @@
 #include <stdint.h>
 
 #define NL_MAGIC 0x4946494eu
-#define NL_VERSION 5u
+#define NL_VERSION 6u
 #define NL_SLOTS 256u   /* requests, and completions, that can be pending */
 #define NL_INLINE 2048u /* bytes of a message that travel in a slot */
 
@@ -85,7 +85,8 @@ struct nl_region {
 	uint64_t quiet_ps; /* nothing reaches the rank before this virtual time; 0: unknown */
 	uint64_t poll_ps;  /* cost of a read of an empty completion queue */
 	uint32_t ended;    /* the world has ended: every call fails */
-	uint32_t pad0[5];
+	uint32_t node;     /* of the rank */
+	uint32_t pad0[4];
 	uint32_t request_head; /* requests that were posted */
 	uint32_t answered;     /* requests with an answer; futex of the rank */
 	uint32_t rank_sleeps;

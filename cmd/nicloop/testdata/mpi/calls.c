@@ -108,6 +108,26 @@ static void late(void)
 	printf("late: %d tests and %d probes at %.3f us\n", tests, probes, MPI_Wtime() * 1e6);
 }
 
+/* The names of the profiling interface, by which the Fortran library calls. */
+static void profiled(void)
+{
+	int flag = 0, tests = 0, v = 0;
+	MPI_Request q;
+	if (rank == 1) {
+		usleep(150);
+		PMPI_Send(&rank, 1, MPI_INT, 0, 5, MPI_COMM_WORLD);
+	}
+	if (rank != 0)
+		return;
+	double began = PMPI_Wtime();
+	PMPI_Irecv(&v, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, &q);
+	for (; !flag; tests++)
+		PMPI_Test(&q, &flag, MPI_STATUS_IGNORE);
+	double us = (PMPI_Wtime() - began) * 1e6;
+	CHECK(v == 1 && tests > 100);
+	CHECK(us > 149 && us < 160);
+}
+
 /* A synchronous send lasts until its receive, a millisecond of simulated time later. */
 static void ssend(void)
 {
@@ -157,6 +177,69 @@ static void window(void)
 	for (int i = 0; i < size; i++)
 		CHECK(memory[i] == i);
 	MPI_Win_free(&w);
+}
+
+/* A rank accumulates into a window and another one waits until it sees the sum: only the memory of the
+ * waiting rank tells it. */
+static void passive(void)
+{
+	static long memory;
+	long one = 1, seen = 0;
+	MPI_Win w;
+	memory = 0;
+	MPI_Win_create(&memory, sizeof memory, sizeof memory, MPI_INFO_NULL, MPI_COMM_WORLD, &w);
+	MPI_Win_lock_all(0, w);
+	MPI_Barrier(MPI_COMM_WORLD);
+	MPI_Accumulate(&one, 1, MPI_LONG, 0, 0, 1, MPI_LONG, MPI_SUM, w);
+	MPI_Win_flush(0, w);
+	while (rank == 0 && seen < size)
+		MPI_Fetch_and_op(NULL, &seen, MPI_LONG, 0, 0, MPI_NO_OP, w), MPI_Win_flush(0, w);
+	MPI_Win_unlock_all(w);
+	MPI_Win_free(&w);
+	CHECK(rank != 0 || memory == size);
+}
+
+/* Epochs of groups: every rank exposes its memory to the one before it. */
+static void epochs(void)
+{
+	int *memory, next = (rank + 1) % size, previous = (rank + size - 1) % size;
+	MPI_Win w;
+	MPI_Group all, from, to;
+	MPI_Win_allocate(10000 * sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &w);
+	int *values = malloc(10000 * sizeof *values);
+	MPI_Comm_group(MPI_COMM_WORLD, &all);
+	MPI_Group_incl(all, 1, &previous, &from);
+	MPI_Group_incl(all, 1, &next, &to);
+	for (int round = 0; round < 3; round++) {
+		for (int i = 0; i < 10000; i++)
+			values[i] = rank * 100000 + i + round;
+		MPI_Win_post(from, 0, w);
+		MPI_Win_start(to, 0, w);
+		MPI_Put(values, 10000, MPI_INT, next, 0, 10000, MPI_INT, w);
+		MPI_Win_complete(w);
+		MPI_Win_wait(w);
+		for (int i = 0; i < 10000; i++)
+			CHECK(memory[i] == previous * 100000 + i + round);
+	}
+	MPI_Group_free(&all);
+	MPI_Group_free(&from);
+	MPI_Group_free(&to);
+	MPI_Win_free(&w);
+	free(values);
+}
+
+/* A program sees the simulated nodes. */
+static void nodes(void)
+{
+	char name[MPI_MAX_PROCESSOR_NAME];
+	int length, on_node;
+	MPI_Comm node;
+	MPI_Get_processor_name(name, &length);
+	MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+	MPI_Comm_size(node, &on_node);
+	MPI_Comm_free(&node);
+	if (rank == size - 1)
+		printf("rank %d: %d ranks on %.*s\n", rank, on_node, length, name);
 }
 
 static void nonblocking(void)
@@ -281,8 +364,8 @@ static const struct {
 	const char *name;
 	void (*run)(void);
 } cases[] = {
-    {"alltoall", alltoall}, {"wildcard", wildcard}, {"iprobe", iprobe}, {"test", test}, {"late", late}, {"ssend", ssend},
-    {"mprobe", mprobe}, {"window", window}, {"nonblocking", nonblocking}, {"cancel", cancel}, {"self", self},
+    {"alltoall", alltoall}, {"wildcard", wildcard}, {"iprobe", iprobe}, {"test", test}, {"late", late}, {"profiled", profiled}, {"ssend", ssend},
+    {"mprobe", mprobe}, {"window", window}, {"passive", passive}, {"epochs", epochs}, {"nodes", nodes}, {"nonblocking", nonblocking}, {"cancel", cancel}, {"self", self},
     {"large", large}, {"flood", flood}, {"clocks", clocks}, {"truncate", truncate_message}, {"hang", hang},
     {"die", die}, {"spin", spin}, {"abort", abort_world},
 };
