@@ -60,7 +60,7 @@ module axi_regs #(
     output logic        lost,
     output logic        refused
 );
-  localparam logic [1:0] OKAY = 2'b00, SLVERR = 2'b10;
+  localparam logic [1:0] OKAY = hw_pkg::RESP_OKAY, SLVERR = hw_pkg::RESP_SLVERR;
   typedef enum logic [2:0] {FREE, DECODE, REQUEST, AWAIT, ANSWER} step_t;
   step_t       step;
   logic        writes, wrote, is_board, upper, whole;

@@ -48,7 +48,7 @@ module axi_windows #(
     output logic            lost,
     output logic            refused
 );
-  localparam logic [1:0] SLVERR = 2'b10;
+  localparam logic [1:0] SLVERR = hw_pkg::RESP_SLVERR;
   localparam int Q_W = $clog2(BURSTS + 2);
 
   // ---- address, then data ----

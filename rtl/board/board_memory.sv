@@ -47,7 +47,7 @@ module board_memory #(
     output logic        idle
 );
   localparam int AT_W = $clog2(BYTES / 8);
-  localparam logic [1:0] OKAY = 2'b00, DECERR = 2'b11;
+  localparam logic [1:0] OKAY = hw_pkg::RESP_OKAY, DECERR = hw_pkg::RESP_DECERR;
 
   // ---- who has the memory in this cycle ----
   logic            writes, look_known, look_reads, look_writes;

@@ -14,8 +14,7 @@ module ice40_top #(
     parameter int MEMORY_BYTES = 4096,
     parameter int DIVISOR      = 8,  // 1.5 Mbaud of 12 MHz
     parameter int VC_DEPTH     = 1,
-    // as in link
-    localparam int USER_W      = 32 + (8 + 1 + 2 * $clog2(VC_DEPTH + 1) + $clog2(VC_DEPTH + 1) + 31) / 32 * 32
+    localparam int USER_W      = hw_pkg::link_user_w(1, VC_DEPTH)  // one channel
 ) (
     input  logic clk,
     input  logic rx,

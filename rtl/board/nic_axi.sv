@@ -19,11 +19,8 @@ module nic_axi #(
     parameter int ID_W        = 4,
     parameter int PATIENCE    = 4096,  // cycles of aclk for which the core may owe an answer
     localparam int VCS        = TORUS != 0 ? nicloop_pkg::TORUS_VCS : nicloop_pkg::VCS,
-    localparam int VC_W       = $clog2(VCS),
     localparam int LINKS      = PORTS - 1,
-    // as in link
-    localparam int USER_W     =
-        32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32
+    localparam int USER_W     = hw_pkg::link_user_w(VCS, VC_DEPTH)
 ) (
     input  logic            arst,
     // ---- the host's clock ----

@@ -75,10 +75,8 @@ module nic_pair #(
     output logic [2*(nicloop_pkg::VPIDS+1)-1:0] irq_lines
 );
   localparam int NICS   = 2;
-  localparam int VC_W   = $clog2(nicloop_pkg::VCS);
   localparam int LINES  = nicloop_pkg::VPIDS + 1;  // of interrupts
-  localparam int USER_W = 32 + (8 + VC_W + 2 * $clog2(nicloop_pkg::VCS * VC_DEPTH + 1) +
-      nicloop_pkg::VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32;  // as in link
+  localparam int USER_W = hw_pkg::link_user_w(nicloop_pkg::VCS, VC_DEPTH);
 
   // ---- which NIC an access belongs to: chosen with its address, kept until its answer ----
   logic       wr_open_q, wr_nic_q, wr_nic, rd_open_q, rd_nic_q, rd_nic, win_open_q, win_nic_q, win_nic;

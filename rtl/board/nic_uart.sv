@@ -27,11 +27,8 @@ module nic_uart #(
     parameter int VPIDS        = nicloop_pkg::VPIDS,
     parameter int LINK         = 1,  // as in nic_velo
     localparam int VCS         = VELO_ONLY != 0 ? 1 : nicloop_pkg::VCS,
-    localparam int VC_W        = VCS > 1 ? $clog2(VCS) : 1,
     localparam int LINKS       = PORTS - 1,
-    // as in link
-    localparam int USER_W      =
-        32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32
+    localparam int USER_W      = hw_pkg::link_user_w(VCS, VC_DEPTH)
 ) (
     input  logic                    clk,
     input  logic                    nic_clk,
@@ -56,7 +53,7 @@ module nic_uart #(
     output logic                    irq,
     output logic                    resting
 );
-  localparam logic [1:0] DECERR = 2'b11;
+  localparam logic [1:0] DECERR = hw_pkg::RESP_DECERR;
   localparam logic [1:0] REGISTERS = 2'd0, WINDOWS = 2'd1, MEMORY = 2'd2;
 
   // ---- the bridge ----

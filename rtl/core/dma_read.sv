@@ -44,11 +44,7 @@ module dma_read #(
   logic        only;       // burst that is left: it ends before its line
   assign ready     = !asking && room;
   assign last_one  = 6'((10'(addr[2:0]) + bytes - 10'd1) >> 3);
-  // their sum is above 7; without a carry chain
-  function automatic logic over(input logic [2:0] a, input logic [2:0] b);
-    over = (a[2] && b[2]) || ((a[2] || b[2]) && ((a[1] && b[1]) || ((a[1] || b[1]) && a[0] && b[0])));
-  endfunction
-  assign only      = more[5:3] == '0 && !over(more[2:0], line[2:0]);
+  assign only      = more[5:3] == '0 && !hw_pkg::sum_above_7(more[2:0], line[2:0]);
   assign m_arvalid = asking;
   assign m_araddr  = {line, 3'h0};
   assign m_arlen   = {5'h0, only ? more[2:0] : ~line[2:0]};
@@ -79,7 +75,8 @@ module dma_read #(
   // The oldest stands in a register, a cycle later: no data comes before.
   fifo #(.W(20), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_reads (
       .clk, .rst, .wr_valid(start), .wr_ready(room),
-      .wr_data({tag, addr[2:0], bytes[2:0], all_last, !over(addr[2:0], bytes[2:0] - 3'd1), last_one}), .rd_valid(have),
+      .wr_data({tag, addr[2:0], bytes[2:0], all_last, !hw_pkg::sum_above_7(addr[2:0], bytes[2:0] - 3'd1), last_one}),
+      .rd_valid(have),
       .rd_ready(done), .rd_data({now_tag, shift, rest, last_quad, equal, last_beat}), .level()
   );
   /* verilator lint_on PINCONNECTEMPTY */

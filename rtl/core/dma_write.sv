@@ -50,12 +50,8 @@ module dma_write #(
   logic        aw_sent, w_sent, aw_done, w_done, w_take, next;
   logic        only;             // burst that is left
   assign ready     = !sending && room;
-  // their sum is above 7; without a carry chain
-  function automatic logic over(input logic [2:0] a, input logic [2:0] b);
-    over = (a[2] && b[2]) || ((a[2] || b[2]) && ((a[1] && b[1]) || ((a[1] || b[1]) && a[0] && b[0])));
-  endfunction
   assign last_one  = 6'((10'(addr[2:0]) + bytes - 10'd1) >> 3);
-  assign only      = more[5:3] == '0 && !over(more[2:0], line[2:0]);
+  assign only      = more[5:3] == '0 && !hw_pkg::sum_above_7(more[2:0], line[2:0]);
   assign m_awvalid = sending && !aw_sent;
   assign m_awaddr  = {line, 3'h0};
   assign m_awlen   = {5'h0, only ? more[2:0] : ~line[2:0]};

@@ -30,9 +30,7 @@ module nic_core #(
     localparam int VCS     = TORUS != 0 ? nicloop_pkg::TORUS_VCS : CLASSES,
     localparam int VC_W    = $clog2(VCS),
     localparam int LINKS   = PORTS - 1,
-    // as in link
-    localparam int USER_W  =
-        32 + (8 + VC_W + 2 * $clog2(VCS * VC_DEPTH + 1) + VCS * $clog2(VC_DEPTH + 1) + 31) / 32 * 32
+    localparam int USER_W  = hw_pkg::link_user_w(VCS, VC_DEPTH)
 ) (
     input  logic        clk,
     input  logic        clk_local,   // see below; on a board all are clk

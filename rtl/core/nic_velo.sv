@@ -19,8 +19,7 @@ module nic_velo #(
     parameter int ADDR_W   = 12,
     parameter int COUNT_W  = 16,
     parameter int CYCLES_W = 40,
-    // as in link, of one channel
-    localparam int USER_W  = 32 + (8 + 1 + 2 * $clog2(VC_DEPTH + 1) + $clog2(VC_DEPTH + 1) + 31) / 32 * 32
+    localparam int USER_W  = hw_pkg::link_user_w(1, VC_DEPTH)  // one channel
 ) (
     input  logic        clk,
     input  logic        rst,

@@ -66,7 +66,7 @@ module pio_window #(
     output logic         active
 );
   localparam int PAGE_W = $clog2(nicloop_pkg::PAGE_USER_STRIDE);
-  localparam logic [1:0] OKAY = 2'b00, SLVERR = 2'b10;
+  localparam logic [1:0] OKAY = hw_pkg::RESP_OKAY, SLVERR = hw_pkg::RESP_SLVERR;
   localparam int VPID_W = $clog2(VPIDS);
   localparam int WINDOWS = RMA != 0 ? 2 * VPIDS : VPIDS;  // {rma, vpid}
   localparam int AT_W = $clog2(WINDOWS);

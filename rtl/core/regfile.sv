@@ -122,7 +122,7 @@ module regfile #(
     output logic        idle,
     output logic        active
 );
-  localparam logic [1:0] OKAY = 2'b00, SLVERR = 2'b10, DECERR = 2'b11;
+  localparam logic [1:0] OKAY = hw_pkg::RESP_OKAY, SLVERR = hw_pkg::RESP_SLVERR, DECERR = hw_pkg::RESP_DECERR;
   localparam int PAGE_W = $clog2(nicloop_pkg::PAGE_VPID_STRIDE);
 
   // ---- which register ---- A page number: 0 global, 1 vpid, 2 user; 3 is none. Copies of a

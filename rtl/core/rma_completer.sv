@@ -75,18 +75,15 @@ module rma_completer #(
     output logic         active
 );
   localparam logic [3:0] GOOD = nicloop_pkg::RMA_ERROR_NONE;
-  typedef struct packed {  // format tail, above its CRC
-    logic [15:0] life, pdid;
-  } stamp_t;
 
   logic        waits, have, look_next, drain_next, coll_idle, coll_active;
   logic [6:0]  reason;
   nicloop_pkg::header_t  header;
   nicloop_pkg::rma_ext_t ext;
   logic [63:0] quad;
-  stamp_t      stamp;
+  nicloop_pkg::stamp_t stamp;
   /* verilator lint_off UNUSEDSIGNAL */
-  stamp_t      stamp_next;  // of a request its domain
+  nicloop_pkg::stamp_t stamp_next;  // of a request its domain
   /* verilator lint_on UNUSEDSIGNAL */
   logic [5:0]  index;
   logic [3:0]  packet_type, vpid, vpid_next;
@@ -201,7 +198,7 @@ module rma_completer #(
   // ---- tell, when the memory has answered ----
   typedef struct packed {
     logic [15:0] life;    // of the process that it is for
-    stamp_t      stamp;
+    logic [nicloop_pkg::STAMP_W-1:0] stamp;  // stamp_t
     logic        writes;  // so the memory is to answer
     logic [3:0]  error;
     logic [63:0] header, ext, quad;
@@ -274,7 +271,7 @@ module rma_completer #(
     noti.seq       = '0;
   end
   assign noti_words = {noti, own_word ? told.quad : told.ext};
-  assign noti_stamp = {told.life, told.stamp.pdid};
+  assign noti_stamp = {told.life, told.stamp[15:0]};
   assign leave      = tell && (err_valid ? err_ready : !noti_valid || noti_done);
 
   assign ev_rx    = leave;

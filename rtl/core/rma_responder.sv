@@ -87,9 +87,6 @@ module rma_responder #(
     output logic         active
 );
   localparam logic [3:0] GOOD = nicloop_pkg::RMA_ERROR_NONE;
-  typedef struct packed {  // format tail, above its CRC
-    logic [15:0] life, pdid;
-  } stamp_t;
 
   logic        waits, have, take_next, coll_idle, coll_active;
   logic [6:0]  reason;
@@ -98,9 +95,9 @@ module rma_responder #(
   nicloop_pkg::header_t  header;
   nicloop_pkg::rma_ext_t ext;
   nicloop_pkg::rma_get_t quad;  // rma_lock of a lock
-  stamp_t      stamp;
+  nicloop_pkg::stamp_t stamp;
   /* verilator lint_off UNUSEDSIGNAL */
-  stamp_t      stamp_next;      // its domain
+  nicloop_pkg::stamp_t stamp_next;      // its domain
   /* verilator lint_on UNUSEDSIGNAL */
   always_ff @(posedge clk) quad <= first;  // as the others, in the cycle in which the packet is shown
   rma_collect #(.BUFFERS(2), .QUADS(2)) u_collect (
@@ -172,7 +169,7 @@ module rma_responder #(
   // ---- under way: the oldest request ----
   typedef struct packed {
     logic [15:0] life;    // of the process that is asked
-    stamp_t      stamp;
+    logic [nicloop_pkg::STAMP_W-1:0] stamp;  // stamp_t
     logic [3:0]  error;
     logic [63:0] header, ext, quad;
   } job_t;

@@ -46,13 +46,10 @@ module rma_sender #(
   localparam int IDX_W = $clog2(QUADS);
   localparam int PTR_W = $clog2(BUFFERS);
 
-  typedef struct packed {  // format tail, above its CRC
-    logic [15:0] life, pdid;
-  } stamp_t;
   typedef struct packed {
     logic         packet;     // there is one
     logic [63:0]  header, ext;
-    stamp_t       stamp;
+    logic [nicloop_pkg::STAMP_W-1:0] stamp;  // stamp_t
     logic         noti;       // and a notification
     logic [3:0]   vpid;
     logic [15:0]  life;
@@ -104,14 +101,14 @@ module rma_sender #(
   logic        on_tail;             // pos == last, known before the job is read
   logic [31:0] crc;
   logic [63:0] word;                // header, extension flit or quadword
-  stamp_t      stamp_was;           // of a tail, whose job stood there the cycle before
+  nicloop_pkg::stamp_t stamp_was;           // of a tail, whose job stood there the cycle before
   /* verilator lint_off UNUSEDSIGNAL */  // all of it leaves, but one field is looked at
   nicloop_pkg::header_t header;     // length: of the extension flit and what follows it, in bytes
   /* verilator lint_on UNUSEDSIGNAL */
   assign header     = job.header;
   assign noti_vpid  = job.vpid;
   assign noti_words = job.words;
-  assign noti_stamp = {job.life, job.stamp.pdid};
+  assign noti_stamp = {job.life, job.stamp[15:0]};
 
   assign tx_valid   = full && job.packet && !sent;
   assign tx_head    = pos == '0;

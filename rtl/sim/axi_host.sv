@@ -101,7 +101,7 @@ module axi_host #(
   localparam logic [15:0] SETTINGS = 16'hffff, FUNCTION = 16'h100, ANSWERED = 16'h108;
   localparam logic [31:0] BAR_BYTES = 32'h20_0000, MSI_ADDR = 32'hfee0_0000;
   localparam logic [20:0] PAGE = 21'h10_0000, STATUS = 21'h10_1004;
-  localparam logic [1:0]  SLVERR = 2'b10;
+  localparam logic [1:0] SLVERR = hw_pkg::RESP_SLVERR;
   int node;
   assign node = 32'(node_id);
 

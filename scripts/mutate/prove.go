@@ -38,7 +38,7 @@ func (b *block) sources() ([]string, error) {
 		}
 	}
 	slices.Reverse(below)
-	return append([]string{"rtl/nicloop_pkg.sv"}, below...), nil
+	return append([]string{"rtl/nicloop_pkg.sv", "rtl/core/hw_pkg.sv"}, below...), nil
 }
 
 // worker gives a folder of its own to one that runs proofs, with the block changed by one mutant.
