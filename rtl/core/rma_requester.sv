@@ -322,10 +322,11 @@ module rma_requester #(
     fragment.notifies = !kill && (error != GOOD || (word0.noti_requester && (word0.each || last)));
   end
 
-  // ---- fragments under way, in order ----
-  logic [3:0]         who[BUFFERS];          // entry 0 is the oldest, as in u_jobs
-  logic [BUFFERS-1:0] held, reads, final_one, cancelled, hit, theirs, ending;
-  logic        job_valid, retire;
+  // ---- fragments in flight, oldest first: what is sent and notified of each (u_jobs), its read,
+  // and what became of it ----
+  logic [VPIDS-1:0] broken;
+  logic [3:0]       oldest_vpid;
+  logic             oldest_valid, oldest_reads, oldest_cancelled, job_valid, retire, ended;
   fragment_t   job;  // the oldest
   /* verilator lint_off PINCONNECTEMPTY */
   fifo #(.W($bits(job)), .DEPTH(BUFFERS)) u_jobs (
@@ -334,53 +335,18 @@ module rma_requester #(
   );
   /* verilator lint_on PINCONNECTEMPTY */
   dma_read #(.DEPTH(BUFFERS)) u_read (
-      .clk, .rst, .ready(read_ready), .start(read_start), .addr, .bytes, .tag(began), .take(held[0] && reads[0]),
-      .q_valid(read_valid), .q_index(read_index), .q_data(read_data), .done(read_done), .done_tag(read_tag),
-      .error(read_error), .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid, .m_rready, .m_rdata, .m_rresp,
-      .m_rlast
+      .clk, .rst, .ready(read_ready), .start(read_start), .addr, .bytes, .tag(began),
+      .take(oldest_valid && oldest_reads), .q_valid(read_valid), .q_index(read_index), .q_data(read_data),
+      .done(read_done), .done_tag(read_tag), .error(read_error), .m_arvalid, .m_arready, .m_araddr, .m_arlen, .m_rvalid,
+      .m_rready, .m_rdata, .m_rresp, .m_rlast
   );
-  assign retire = held[0] && (!reads[0] || read_done);
-
-  // ---- a read that fails ends its descriptor: what was begun of it is cancelled, and what was not
-  // is never begun ----
-  logic [VPIDS-1:0]   broken;                // its descriptor has failed, and the window still shows it
-  logic               unended;
-  logic [3:0]         fail_vpid;
-  assign fails     = held[0] && reads[0] && read_done && read_error && !cancelled[0];
-  assign fail_vpid = who[0];
-  always_comb for (int i = 0; i < BUFFERS; i++) theirs[i] = i > 0 && held[i] && who[i] == fail_vpid;
-  assign ending  = theirs & final_one;
-  assign unended = fails && !final_one[0] && ending == '0;
-  assign hit     = fails && !final_one[0] ? theirs & (ending ^ (ending - 1'b1)) : '0;  // up to the first that ends
-  assign kill = head_dead || broken[head_vpid];
+  fragments_in_flight #(.BUFFERS(BUFFERS)) u_fragments (
+      .clk, .rst, .pass, .pass_vpid(head_vpid), .pass_reads(read_start), .pass_ends(ends), .pass_killed(kill), .broken,
+      .read_done, .read_error, .oldest_valid, .oldest_reads, .oldest_cancelled, .oldest_vpid, .retire, .fails,
+      .told(ended), .told_vpid(noti_vpid), .level_vpid, .level_of
+  );
+  assign kill      = head_dead || broken[head_vpid];
   assign ev_purged = pop && head_dead;
-  always_ff @(posedge clk) begin
-    if (rst) broken <= '0;
-    else begin
-      if (unended) broken[fail_vpid] <= 1'b1;
-      if (pass && kill) broken[head_vpid] <= 1'b0;
-    end
-  end
-  logic [BUFFERS-1:0] entry;  // where the fragment that passes is held
-  assign entry = retire ? held & ~(held >> 1) : ~held & {held[BUFFERS-2:0], 1'b1};
-  always_ff @(posedge clk) begin
-    for (int i = 0; i < BUFFERS; i++) begin
-      if (rst) held[i] <= 1'b0;
-      else if (pass && entry[i]) held[i] <= 1'b1;
-      else if (retire) held[i] <= i + 1 < BUFFERS ? held[(i+1)%BUFFERS] : 1'b0;
-      if (pass && entry[i]) begin
-        who[i]       <= head_vpid;
-        reads[i]     <= read_start;
-        final_one[i] <= ends;
-        cancelled[i] <= 1'b0;
-      end else if (retire) begin
-        who[i]       <= who[(i+1)%BUFFERS];
-        reads[i]     <= reads[(i+1)%BUFFERS];
-        final_one[i] <= final_one[(i+1)%BUFFERS];
-        cancelled[i] <= cancelled[(i+1)%BUFFERS] || hit[(i+1)%BUFFERS];
-      end
-    end
-  end
 
   nicloop_pkg::rma_noti_t told;      // the notification's second quadword
   nicloop_pkg::rma_ext_t  told_ext;  // and its first
@@ -395,33 +361,22 @@ module rma_requester #(
   end
   logic send_idle, send_active;
   rma_sender #(.BUFFERS(BUFFERS)) u_sender (
-      .clk, .rst, .ready(sender_ready), .reserve(begin_one), .q_valid(read_valid || (retire && !reads[0])),
-      .q_index(reads[0] ? read_index : 6'd0), .q_data(reads[0] ? read_data : job.quad), .commit(retire),
-      .job_packet(job.packet && !fails && !cancelled[0]), .job_header(job.header), .job_ext(job.ext),
-      .job_stamp({job.life, job.pdid}), .job_life(job.life), .job_noti((job.notifies && !cancelled[0]) || fails),
-      .job_vpid(who[0]), .job_words({told, told_ext}), .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data,
+      .clk, .rst, .ready(sender_ready), .reserve(begin_one), .q_valid(read_valid || (retire && !oldest_reads)),
+      .q_index(oldest_reads ? read_index : 6'd0), .q_data(oldest_reads ? read_data : job.quad), .commit(retire),
+      .job_packet(job.packet && !fails && !oldest_cancelled), .job_header(job.header), .job_ext(job.ext),
+      .job_stamp({job.life, job.pdid}), .job_life(job.life), .job_noti((job.notifies && !oldest_cancelled) || fails),
+      .job_vpid(oldest_vpid), .job_words({told, told_ext}), .tx_valid, .tx_ready, .tx_head, .tx_tail, .tx_data,
       .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done, .ev_packet, .ev_done(ended), .idle(send_idle),
       .active(send_active)
   );
-  logic       ended;
-  logic [4:0] begun[VPIDS];
-  assign level_of = begun[level_vpid];
-  always_ff @(posedge clk) begin
-    if (rst) for (int v = 0; v < VPIDS; v++) begun[v] <= '0;
-    else if (!(pass && ended && head_vpid == noti_vpid)) begin
-      if (pass) begun[head_vpid] <= begun[head_vpid] + 1'b1;
-      if (ended) begun[noti_vpid] <= begun[noti_vpid] - 1'b1;
-    end
-  end
   // An error that is not told, because a read before it has failed, does not count.
-  assign ev_error = fails || (retire && job.notifies && !job.packet && !cancelled[0]);
+  assign ev_error = fails || (retire && job.notifies && !job.packet && !oldest_cancelled);
 
   assign idle   = state == IDLE && waiting == '0 && send_idle && clear[4];
   assign active = state != IDLE || begin_one || job_valid || send_active || !clear[4];
 
 `ifndef SYNTHESIS
   always_ff @(posedge clk)
-    if (!rst) assert (held[0] == job_valid && (held & (held + 1'b1)) == '0)
-        else $error("rma_requester: node %0d: lost count", here);
+    if (!rst) assert (oldest_valid == job_valid) else $error("rma_requester: node %0d: lost count", here);
 `endif
 endmodule

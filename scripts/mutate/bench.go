@@ -20,7 +20,7 @@ func init() {
 		"link":   "link_session link_tx link_rx", "mesh": "inject eject nic_core",
 		"regfile":        "mailbox_table domain_table link_regs writes_under_way",
 		"pio_window":     "rma_window velo_requester",
-		"velo_completer": "velo_slot crc32_receiver", "rma_requester": "rma_sender access_epoch",
+		"velo_completer": "velo_slot crc32_receiver", "rma_requester": "rma_sender access_epoch fragments_in_flight",
 		"rma_completer": "rma_collect", "rma_notifier": "lrs_arbiter",
 		"phy_link": "async_fifo sync_level sync_pulse phy_tx phy_rx phy_lane",
 		"gtp_link": "gtp_reset",
