@@ -30,9 +30,10 @@ func init() {
 		"nic_pcie":     "mmio_read mmio_write pcie_write msix_table tlp_narrow tlp_widen tlp_rx",
 		"nic_pcie_phy": "pcie7x_shim pcie7x_rx litepcie_shim litepcie_rx pcie_stream_tx tlp_swap",
 		// interrupts and resets need the scripted cases as well as random traffic
-		"nic_pcie nic_pcie_cases": "nic_pcie pcie_read pcie_msix request_gate tlp_tx",
-		"uart_bridge":             "uart_frame uart_unframe uart_rx uart_tx uart_crc",
-		"acorn_pcie7x":            "nic_pair pcie_nics pcie7x_config tlp_gate",
+		"nic_pcie nic_pcie_cases": "nic_pcie pcie_read pcie_read_requests pcie_read_tags " +
+			"pcie_read_completions pcie_read_order pcie_msix request_gate tlp_tx",
+		"uart_bridge":  "uart_frame uart_unframe uart_rx uart_tx uart_crc",
+		"acorn_pcie7x": "nic_pair pcie_nics pcie7x_config tlp_gate",
 	} {
 		for _, block := range strings.Fields(blocks) {
 			benchesOf[block] = benches
