@@ -21,11 +21,11 @@ module link #(
     parameter int DEAD_AFTER = 8,
     parameter int COUNT_W    = 32,  // bits of a counter
     localparam int VC_W      = VCS > 1 ? $clog2(VCS) : 1,
-    localparam int SEQ_W     = $clog2(VCS * VC_DEPTH + 1) + 1,
+    localparam int SEQ_W     = hw_pkg::link_seq_w(VCS, VC_DEPTH),
     localparam int CNT_W     = $clog2(VC_DEPTH + 1),
-    localparam int CTRL_W    = 6 + VC_W + 2 * SEQ_W + VCS * CNT_W,
+    localparam int CTRL_W    = hw_pkg::link_ctrl_w(VCS, VC_DEPTH),
     localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W,
-    localparam int USER_W    = 32 + (CTRL_W + 31) / 32 * 32  // the CRC, and control in whole words of 32 bits
+    localparam int USER_W    = hw_pkg::link_user_w(VCS, VC_DEPTH)
 ) (
     input  logic              clk,
     input  logic              rst,
@@ -85,17 +85,14 @@ module link #(
   // ---- what came ----
   logic                 came, carries;
   logic [63:0]          in_data;
-  // Control as link_tx puts it together. Of a hello nack says that the session is up, head that it
-  // echoes, tail that it forgot; ack how many heads have come.
-  /* verilator lint_off UNUSEDSIGNAL */  // what only link_rx looks at
-  typedef struct packed {
-    logic                 hello, nack, numbered, flit, head, tail;
-    logic [VC_W-1:0]      vc;
-    logic [SEQ_W-1:0]     seq, ack;
-    logic [VCS*CNT_W-1:0] freed;
-  } control_t;
-  control_t             in_ctrl;
+  logic [CTRL_W-1:0]    in_ctrl;
+  /* verilator lint_off UNUSEDSIGNAL */  // of a flit only link_rx takes the fields
+  hw_pkg::link_flags_t  in_flags;
+  logic [VC_W-1:0]      in_vc;
+  logic [SEQ_W-1:0]     in_seq, in_ack;
+  logic [VCS*CNT_W-1:0] in_freed;
   /* verilator lint_on UNUSEDSIGNAL */
+  assign {in_flags, in_vc, in_seq, in_ack, in_freed} = in_ctrl;
   logic [7:0]           differs;  // the CRC, by four bits
   assign s_tready = 1'b1;
   localparam int COVERED = USER_W > 96 ? USER_W - 32 : 64;
@@ -119,17 +116,17 @@ module link #(
   logic [NUMBER_W-1:0]  echo, number;
   logic [SEQ_W-1:0]     got, lost_now, lost_then;
   logic [VCS*CNT_W-1:0] places;
-  assign in_hello = came && good && in_ctrl.hello;
+  assign in_hello = came && good && in_flags.hello;
   link_session #(.NUMBER_W(NUMBER_W)) u_session (
-      .clk, .rst, .restart, .carrier(carries), .in_hello, .in_up(in_ctrl.nack), .in_echoes(in_ctrl.head),
+      .clk, .rst, .restart, .carrier(carries), .in_hello, .in_up(in_flags.nack), .in_echoes(in_flags.head),
       .in_number(in_data[NUMBER_W-1:0]), .in_echo(in_data[NUMBER_W+:NUMBER_W]), .hello_due, .hello_sent, .echoes, .echo,
       .number, .up, .start, .stop, .active(session_active)
   );
 
   link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .TIMEOUT(TIMEOUT), .DEAD_AFTER(DEAD_AFTER)) u_tx (
       .clk, .rst, .carrier(carries), .up, .start, .hello_due, .hello_says({echoes, forgot}), .hello_got(got),
-      .hello_data(64'({echo, number})), .hello_sent, .start_forgot(in_ctrl.tail), .start_got(in_ctrl.ack),
-      .start_freed(in_ctrl.freed), .lost(lost_now), .places, .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head),
+      .hello_data(64'({echo, number})), .hello_sent, .start_forgot(in_flags.tail), .start_got(in_ack),
+      .start_freed(in_freed), .lost(lost_now), .places, .in_valid(tx_valid), .in_vc(tx_vc), .in_head(tx_head),
       .in_tail(tx_tail), .in_data(tx_data), .in_credit(tx_credit), .peer_valid, .peer_nack, .peer_ack, .peer_freed,
       .tell_ack, .tell_nack, .expected, .freed, .discarded, .out_valid(m_tvalid), .out_ready(m_tready), .out_ctrl(ctrl),
       .out_data(m_tdata), .dead, .ev_resend, .ev_timeout, .ev_dead, .idle(tx_idle), .active(tx_active)

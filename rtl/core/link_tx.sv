@@ -37,7 +37,7 @@ module link_tx #(
     localparam int SLOT_W    = $clog2(VCS * VC_DEPTH + 1),
     localparam int SEQ_W     = SLOT_W + 1,
     localparam int CNT_W     = $clog2(VC_DEPTH + 1),
-    localparam int CTRL_W    = 6 + VC_W + 2 * SEQ_W + VCS * CNT_W
+    localparam int CTRL_W    = hw_pkg::link_ctrl_w(VCS, VC_DEPTH)
 ) (
     input  logic                 clk,
     input  logic                 rst,
@@ -76,7 +76,7 @@ module link_tx #(
     // words
     output logic                 out_valid,
     input  logic                 out_ready,
-    output logic [CTRL_W-1:0]    out_ctrl,    // hello, nack, seq'd, flit, head, tail, vc, seq, ack, freed
+    output logic [CTRL_W-1:0]    out_ctrl,    // link_flags_t, VC, sequence number, acknowledged number, freed by VC
     output logic [DATA_W-1:0]    out_data,
     output logic                 dead,
     output logic                 ev_resend,   // a word is sent again
@@ -97,12 +97,6 @@ module link_tx #(
     logic [SEQ_W-1:0] heads;  // before it
     word_t            word;
   } kept_t;
-  typedef struct packed {
-    logic                 hello, nack, numbered, flit, head, tail;
-    logic [VC_W-1:0]      vc;
-    logic [SEQ_W-1:0]     seq, ack;
-    logic [VCS*CNT_W-1:0] freed;
-  } control_t;
   localparam int KEPT_W = SEQ_W + 3 + VC_W + DATA_W;
 
   logic [KEPT_W-1:0] mem[1<<SLOT_W];
@@ -161,24 +155,18 @@ module link_tx #(
   end
 
   logic [VCS*CNT_W-1:0] freed_count;
-  control_t hello, says;
+  hw_pkg::link_flags_t hello_flags, word_flags;
   always_comb begin
-    hello       = '0;
-    hello.hello = 1'b1;
-    hello.nack  = up;
-    {hello.head, hello.tail} = hello_says;
-    hello.ack   = hello_got;
-    hello.freed = freed_count;
-    says.hello    = 1'b0;
-    says.nack     = nack_due;
-    says.numbered = send;
-    says.flit     = send && word.flit;
-    says.head     = word.head;
-    says.tail     = word.tail;
-    says.vc       = word.vc;
-    says.seq      = next;
-    says.ack      = expected;
-    says.freed    = freed_count;
+    hello_flags       = '0;
+    hello_flags.hello = 1'b1;
+    hello_flags.nack  = up;
+    {hello_flags.head, hello_flags.tail} = hello_says;
+    word_flags.hello    = 1'b0;
+    word_flags.nack     = nack_due;
+    word_flags.numbered = send;
+    word_flags.flit     = send && word.flit;
+    word_flags.head     = word.head;
+    word_flags.tail     = word.tail;
   end
   always_ff @(posedge clk) begin
     if (rst) out_valid <= 1'b0;
@@ -186,7 +174,8 @@ module link_tx #(
     else if (!out_valid || out_ready) out_valid <= send || status || hello_sent;
     // Whether there is something to send is known late, and what is not valid may be anything.
     if (room) begin
-      out_ctrl <= hello_due ? hello : says;
+      out_ctrl <= hello_due ? {hello_flags, VC_W'(0), SEQ_W'(0), hello_got, freed_count} :
+          {word_flags, word.vc, next, expected, freed_count};
       out_data <= hello_due ? hello_data : word.data;
     end
   end

@@ -137,7 +137,7 @@ module sim_node #(
       // or flits for them.
       for (genvar v = 0; v < 8; v++) begin : g_vc
         if (v < VCS) begin : g_is
-          assign credits[l*64+v*8+:8] = 8'(u_nic.u_router.g_out[l+1].u_output.g_vc[v].u_credit.count);
+          assign credits[l*64+v*8+:8] = 8'(u_nic.u_router.g_out[l+1].u_output.g_vc[v].u_vc.u_credit.count);
           assign flits[l*64+v*8+:8]   = 8'(u_nic.u_router.g_in[l+1].u_input.u_voq.g_check[v].held);
         end else begin : g_none
           assign credits[l*64+v*8+:8] = '0;
@@ -215,9 +215,9 @@ module sim_node #(
       for (genvar v = 0; v < (p == 0 ? nicloop_pkg::VCS : VCS); v++) begin : g_vc
         always_comb
           if (applies)
-            assert (32'(u_nic.u_router.g_out[p].u_output.g_vc[v].u_credit.count) == VC_DEPTH)
+            assert (32'(u_nic.u_router.g_out[p].u_output.g_vc[v].u_vc.u_credit.count) == VC_DEPTH)
               else $error("sim_node %m: output %0d, VC %0d: %0d of %0d credits", p, v,
-                  u_nic.u_router.g_out[p].u_output.g_vc[v].u_credit.count, VC_DEPTH);
+                  u_nic.u_router.g_out[p].u_output.g_vc[v].u_vc.u_credit.count, VC_DEPTH);
         if (p == 0) begin : g_inject
           always_comb
             if (applies)

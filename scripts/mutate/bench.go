@@ -16,8 +16,8 @@ var benchesOf = map[string]string{}
 
 func init() {
 	for benches, blocks := range map[string]string{
-		"router": "credit_counter voq route_xyz route_table router_input router_output",
-		"link":   "link_session link_tx link_rx", "mesh": "inject eject nic_core",
+		"router": "credit_counter voq route_xyz route_table router_input router_output router_output_vc",
+		"link":   "link_session link_tx link_rx link_rx_vc", "mesh": "inject eject nic_core",
 		"regfile":        "mailbox_table domain_table link_regs writes_under_way",
 		"pio_window":     "rma_window velo_requester",
 		"velo_completer": "velo_slot crc32_receiver", "rma_requester": "rma_sender access_epoch fragments_in_flight",
