@@ -30,17 +30,17 @@ type end struct {
 	inputs
 
 	// link_tx
-	base, next, high, last                uint64 // oldest kept; next to send; end of those sent; end of those kept
-	kept                                  []kept // a ring, by number
-	out                                   word
-	measuring                             bool
-	elapsed, roundTrip                    uint64
-	probe                                 uint64
-	timer, tries                          uint64
-	due, nackDue, dirty                   bool
-	anchorOut                             bool
-	anchor                                uint64
-	freedLocal, freedByPeer, creditsGiven [maxVCs]uint64
+	base, next, high, last                  uint64 // oldest kept; next to send; end of those sent; end of those kept
+	kept                                    []kept // a ring, by number
+	out                                     word
+	measuring                               bool
+	elapsed, roundTrip                      uint64
+	probe                                   uint64
+	timer, tries                            uint64
+	statusPending, nackPending, freedUnsent bool
+	anchorInFlight                          bool
+	anchor                                  uint64
+	freedLocal, freedByPeer, creditsGiven   [maxVCs]uint64
 
 	heads, from uint64 // packets started; words accepted by the other end when the session began
 
@@ -348,7 +348,7 @@ func (e *end) restsToSend(carrier bool) uint64 {
 		return 0
 	case !e.up:
 		return e.period
-	case e.due || e.dirty && !e.anchorOut || e.next != e.last && (!e.dead() || e.next == e.base):
+	case e.statusPending || e.freedUnsent && !e.anchorInFlight || e.next != e.last && (!e.dead() || e.next == e.base):
 		return 0
 	case e.base != e.high:
 		limit := e.limit()

@@ -9,8 +9,8 @@ func (e *end) send(now uint64, carrier bool, b *before, peer *word, t *receiveIn
 	free := carrier && b.up && !b.greets
 	stored := free && e.next != e.last && (!b.dead || e.next == e.base)
 	direct := free && e.next == e.last && valid && !b.dead
-	status := free && !stored && !direct && (e.due || e.dirty && !e.anchorOut)
-	anchor := status && e.dirty && !e.anchorOut && e.next == e.last && !valid
+	status := free && !stored && !direct && (e.statusPending || e.freedUnsent && !e.anchorInFlight)
+	anchor := status && e.freedUnsent && !e.anchorInFlight && e.next == e.last && !valid
 	sends := stored || direct || anchor
 	first := sends && e.next == e.high
 
@@ -22,7 +22,7 @@ func (e *end) send(now uint64, carrier bool, b *before, peer *word, t *receiveIn
 		if stored {
 			k = e.keep(e.next)
 		}
-		e.out = word{valid: true, nack: e.nackDue, numbered: sends, flits: sends && k.flits, vc: k.vc, flit: k.flit,
+		e.out = word{valid: true, nack: e.nackPending, numbered: sends, flits: sends && k.flits, vc: k.vc, flit: k.flit,
 			number: e.next, ack: b.expected, freed: b.freedLocal}
 	}
 	if valid || anchor {
@@ -45,9 +45,9 @@ func (e *end) send(now uint64, carrier bool, b *before, peer *word, t *receiveIn
 	e.owe(t, sends || status, first)
 	switch {
 	case anchor:
-		e.anchorOut, e.anchor = true, e.next
+		e.anchorInFlight, e.anchor = true, e.next
 	case progress && e.anchor-e.base < acked:
-		e.anchorOut = false
+		e.anchorInFlight = false
 	}
 	e.advance(peer.ack, valid || anchor, sends, first, progress, again || !b.up, acked)
 	return dies
@@ -119,7 +119,7 @@ func (e *end) time(runs, progress, timeout, again bool) {
 
 // owe records control information to send to the peer.
 func (e *end) owe(t *receiveInfo, said, first bool) {
-	e.due = t.ack || t.nack || t.changed || e.due && !said
-	e.nackDue = t.nack || e.nackDue && !said
-	e.dirty = t.changed || e.dirty && !first
+	e.statusPending = t.ack || t.nack || t.changed || e.statusPending && !said
+	e.nackPending = t.nack || e.nackPending && !said
+	e.freedUnsent = t.changed || e.freedUnsent && !first
 }

@@ -79,7 +79,7 @@ func (e *end) begin(id int, user linkUser) {
 	}
 	e.base, e.next, e.high, e.last, e.expected = 0, 0, 0, 0, 0
 	e.heads, e.from = w.heads, w.words
-	e.nacked, e.nackDue, e.anchorOut = false, false, false
+	e.nacked, e.nackPending, e.anchorInFlight = false, false, false
 	e.freedByPeer, e.creditsGiven = w.freed, [maxVCs]uint64{}
 	user.opens(id)
 }

@@ -64,8 +64,8 @@ func relative(l *link, i int) string {
 	e, o := &l.ends[i], &l.ends[1-i]
 	s := fmt.Sprintf("next %d high %d last %d expected %d; out %v; peer %v; measuring %v round trip %d; timer %d tries %d; due %v nack %v dirty %v anchor %v; parts %d",
 		e.next-e.base, e.high-e.base, e.last-e.base, e.expected-o.base, e.out.valid, e.peer.valid, e.measuring && e.roundTrip == linkTimeoutMax, e.roundTrip, e.timer, e.tries,
-		e.due, e.nackDue, e.dirty, e.anchorOut, e.parts)
-	if e.anchorOut {
+		e.statusPending, e.nackPending, e.freedUnsent, e.anchorInFlight, e.parts)
+	if e.anchorInFlight {
 		s += fmt.Sprintf(" at %d", e.anchor-e.base)
 	}
 	for v := range e.vcs {

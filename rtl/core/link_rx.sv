@@ -47,48 +47,49 @@ module link_rx #(
     output logic                 peer_nack,
     output logic [SEQ_W-1:0]     peer_ack,
     output logic [VCS*CNT_W-1:0] peer_freed,
-    output logic                 tell_ack,
-    output logic                 tell_nack,
+    output logic                 ack_request,
+    output logic                 nack_request,
     output logic [SEQ_W-1:0]     expected,
     output logic [VCS-1:0]       freed,      // entries returned to the sender: by the router, and by a discarded flit
     output logic [VCS-1:0]       discarded,
-    output logic                 partial,    // a packet is open
-    output logic                 fresh,      // a word is accepted
-    output logic                 ev_cut,     // a packet is terminated by a made-up tail
-    output logic [SEQ_W-1:0]     got,        // heads accepted since reset; forgot: none, got has no meaning
-    output logic                 forgot,
-    output logic [VCS*CNT_W-1:0] places,     // entries free in the next cycle, less those reserved for made-up tails
+    output logic                 packet_open,
+    output logic                 word_accepted,
+    output logic                 ev_cut,        // a packet is terminated by a made-up tail
+    output logic [SEQ_W-1:0]     accepted_heads,  // since reset
+    output logic                 none_accepted,  // no head since reset; accepted_heads has no meaning then
+    output logic [VCS*CNT_W-1:0] free_entries,  // in the next cycle, less those reserved for made-up tails
     output logic                 active
 );
   hw_pkg::link_flags_t  flags;
   logic                 flit, head, tail, good, accept, nacked;
   logic [VC_W-1:0]      vc;
   logic [SEQ_W-1:0]     seq, ack, behind;
-  logic [VCS*CNT_W-1:0] there;
-  assign {flags, vc, seq, ack, there} = in_ctrl;
+  logic [VCS*CNT_W-1:0] peer_count;
+  assign {flags, vc, seq, ack, peer_count} = in_ctrl;
   assign {flit, head, tail} = {flags.flit, flags.head, flags.tail};
 
   // The result of the CRC check is known late in the cycle, so it is the last term.
-  logic heard, numbered, next, in_order;
-  assign heard    = in_valid && !flags.hello && up;
-  assign numbered = heard && flags.numbered;
-  assign behind   = expected - seq;
-  assign next     = seq == expected;  // by itself: the difference takes longer
-  assign in_order = numbered && next && !late;
-  assign good     = in_good && heard;
-  assign accept   = in_good && in_order;
-  assign tell_ack = in_good && (in_order || (numbered && !next && behind <= SEQ_W'(1 << SLOT_W)));  // or a duplicate
-  assign tell_nack = (up && in_valid && !in_good) || (in_good && numbered &&
-      ((behind > SEQ_W'(1 << SLOT_W) && !nacked) || (next && late)));
+  logic in_session, numbered, is_expected, in_order;
+  assign in_session  = in_valid && !flags.hello && up;
+  assign numbered    = in_session && flags.numbered;
+  assign behind      = expected - seq;
+  assign is_expected = seq == expected;  // by itself: the difference takes longer
+  assign in_order    = numbered && is_expected && !late;
+  assign good        = in_good && in_session;
+  assign accept      = in_good && in_order;
+  // Duplicates are acknowledged, too.
+  assign ack_request = in_good && (in_order || (numbered && !is_expected && behind <= SEQ_W'(1 << SLOT_W)));
+  assign nack_request = (up && in_valid && !in_good) || (in_good && numbered &&
+      ((behind > SEQ_W'(1 << SLOT_W) && !nacked) || (is_expected && late)));
 
   // ---- packets that are terminated here ----
   logic [VCS-1:0]  into, open, orphan, room, cut;  // orphan: open when its session ended
   logic [VC_W-1:0] cut_vc;
   logic            pass, late;                                       // late: an orphan is terminated
-  assign fresh   = accept;
-  assign partial = open != '0;
-  assign pass    = accept && into != '0;
-  assign ev_cut  = late || (ends && give_up);
+  assign word_accepted = accept;
+  assign packet_open   = open != '0;
+  assign pass          = accept && into != '0;
+  assign ev_cut        = late || (ends && give_up);
   // A packet is given up in a cycle without a word. give_up is known late.
   function automatic logic [VCS-1:0] lowest(input logic [VCS-1:0] x);
     for (int v = 0; v < VCS; v++) lowest[v] = x[v] && (x & VCS'((1 << v) - 1)) == '0;  // without a carry
@@ -109,7 +110,7 @@ module link_rx #(
       link_rx_vc #(.VC_DEPTH(VC_DEPTH)) u_vc (
           .clk, .rst, .up, .accept, .flit(flit && vc == VC_W'(v)), .tail, .cut(cut[v]), .late,
           .out_credit(out_credit[v]), .open(open[v]), .orphan(orphan[v]), .room(room[v]), .into(into[v]),
-          .discarded(discarded[v]), .freed(freed[v]), .free_entries(places[v*CNT_W+:CNT_W])
+          .discarded(discarded[v]), .freed(freed[v]), .free_entries(free_entries[v*CNT_W+:CNT_W])
       );
     end
   endgenerate
@@ -120,16 +121,16 @@ module link_rx #(
       nacked   <= 1'b0;
     end else begin
       if (accept) expected <= expected + 1'b1;
-      if (accept || tell_nack) nacked <= tell_nack;
+      if (accept || nack_request) nacked <= nack_request;
     end
     if (rst) begin
-      got        <= '0;
-      forgot     <= 1'b1;
-      out_valid  <= 1'b0;
-      peer_valid <= 1'b0;
+      accepted_heads <= '0;
+      none_accepted  <= 1'b1;
+      out_valid      <= 1'b0;
+      peer_valid     <= 1'b0;
     end else begin
-      if (accept) forgot <= 1'b0;
-      if (accept && flit && head) got <= got + 1'b1;
+      if (accept) none_accepted <= 1'b0;
+      if (accept && flit && head) accepted_heads <= accepted_heads + 1'b1;
       out_valid  <= pass || ev_cut;
       peer_valid <= good;
     end
@@ -142,7 +143,7 @@ module link_rx #(
     if (good) begin
       peer_nack  <= flags.nack;
       peer_ack   <= ack;
-      peer_freed <= there;
+      peer_freed <= peer_count;
     end
   end
   assign active = in_valid || out_valid || peer_valid || ev_cut;

@@ -14,8 +14,8 @@ module link_axis (
     input logic       peer_nack,
     input logic [2:0] peer_ack,
     input logic [1:0] peer_freed,
-    input logic       tell_ack,
-    input logic       tell_nack,
+    input logic       ack_request,
+    input logic       nack_request,
     input logic [2:0] expected,
     input logic [1:0] freed,
     input logic       out_ready
@@ -29,10 +29,10 @@ module link_axis (
   logic [14:0] out_ctrl;
   logic [17:0] was;
   link_tx #(.VC_DEPTH(1), .DATA_W(3), .TIMEOUT(16), .TIMEOUT_MAX(16), .DEAD_AFTER(2)) u_dut (
-      .clk, .rst, .carrier, .up, .start(start && !up), .hello_due, .hello_says(2'b00), .hello_got('0), .hello_data('0),
-      .start_forgot(1'b1), .start_got('0), .start_freed('0), .places('0), .in_valid, .in_vc, .in_head(1'b1),
-      .in_tail(1'b1), .in_data, .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack, .expected,
-      .freed, .discarded(2'b00), .out_valid, .out_ready, .out_ctrl, .out_data
+      .clk, .rst, .carrier, .up, .start(start && !up), .hello_due, .hello_flags(2'b00), .hello_accepted('0),
+      .hello_data('0), .start_none_accepted(1'b1), .start_accepted('0), .start_freed('0), .free_entries('0), .in_valid,
+      .in_vc, .in_head(1'b1), .in_tail(1'b1), .in_data, .peer_valid, .peer_nack, .peer_ack, .peer_freed, .ack_request,
+      .nack_request, .expected, .freed, .discarded(2'b00), .out_valid, .out_ready, .out_ctrl, .out_data
   );
   always_ff @(posedge clk) begin
     held <= !rst && carrier && out_valid && !out_ready;

@@ -85,16 +85,16 @@ module link_hop #(
   logic [1:0]          up, start, word_valid, rx_valid, rx_head, rx_tail, made_up, in_credit;
   logic [2*CTRL_W-1:0] word_ctrl;
   logic [2*DATA_W-1:0] word_data, rx_data;
-  logic [2*SEQ_W-1:0]  lost_now;
+  logic [2*SEQ_W-1:0]  session_lost;
   logic                queue_credit;
   assign closed    = !up[0];
   assign tx_credit = in_credit[0];
   generate
     for (genvar e = 0; e < 2; e++) begin : g_end
-      logic                peer_valid, peer_nack, tell_ack, tell_nack, freed, discarded;
-      logic [SEQ_W-1:0]    peer_ack, expected, got;
-      logic [CNT_W-1:0]    peer_freed, places;
-      logic                hello_due, hello_sent, echoes, forgot, in_hello;
+      logic                peer_valid, peer_nack, ack_request, nack_request, freed, discarded;
+      logic [SEQ_W-1:0]    peer_ack, expected, accepted_heads;
+      logic [CNT_W-1:0]    peer_freed, free_entries;
+      logic                hello_due, hello_sent, echoes, none_accepted, in_hello;
       logic [NUMBER_W-1:0] echo, own;
       logic [CTRL_W-1:0]   in_ctrl;
       logic [DATA_W-1:0]   in_data;
@@ -107,19 +107,21 @@ module link_hop #(
           .hello_due, .hello_sent, .echoes, .echo, .number(own), .up(up[e]), .start(start[e]), .stop(), .active()
       );
       link_tx #(.VCS(1), .VC_DEPTH(VC_DEPTH), .DATA_W(DATA_W), .TIMEOUT(4), .TIMEOUT_MAX(4), .DEAD_AFTER(2)) u_tx (
-          .clk, .rst, .carrier(1'b1), .up(up[e]), .start(start[e]), .hello_due, .hello_says({echoes, forgot}),
-          .hello_got(got), .hello_data(DATA_W'({echo, own})), .hello_sent, .start_forgot(in_ctrl[CTRL_W-6]),
-          .start_got(in_ctrl[CNT_W+:SEQ_W]), .start_freed(in_ctrl[CNT_W-1:0]), .lost(lost_now[e*SEQ_W+:SEQ_W]),
-          .places, .in_valid(e == 0 && tx_valid), .in_vc(1'b0), .in_head(tx_head), .in_tail(tx_tail),
+          .clk, .rst, .carrier(1'b1), .up(up[e]), .start(start[e]), .hello_due, .hello_flags({echoes, none_accepted}),
+          .hello_accepted(accepted_heads), .hello_data(DATA_W'({echo, own})), .hello_sent,
+          .start_none_accepted(in_ctrl[CTRL_W-6]), .start_accepted(in_ctrl[CNT_W+:SEQ_W]),
+          .start_freed(in_ctrl[CNT_W-1:0]), .lost(session_lost[e*SEQ_W+:SEQ_W]), .free_entries,
+          .in_valid(e == 0 && tx_valid), .in_vc(1'b0), .in_head(tx_head), .in_tail(tx_tail),
           .in_data(tx_data[DATA_W-1:0]), .in_credit(in_credit[e]), .peer_valid, .peer_nack, .peer_ack, .peer_freed,
-          .tell_ack, .tell_nack, .expected, .freed, .discarded, .out_valid(word_valid[e]), .out_ready(1'b1),
+          .ack_request, .nack_request, .expected, .freed, .discarded, .out_valid(word_valid[e]), .out_ready(1'b1),
           .out_ctrl(word_ctrl[e*CTRL_W+:CTRL_W]), .out_data(word_data[e*DATA_W+:DATA_W])
       );
       link_rx #(.VCS(1), .VC_DEPTH(VC_DEPTH), .DATA_W(DATA_W)) u_rx (
-          .clk, .rst, .up(up[e]), .start(start[e]), .got, .forgot, .places, .in_valid(word_valid[1-e]), .in_good(1'b1),
-          .in_ctrl, .in_data, .out_valid(rx_valid[e]), .out_head(rx_head[e]), .out_tail(rx_tail[e]),
-          .out_data(rx_data[e*DATA_W+:DATA_W]), .peer_valid, .peer_nack, .peer_ack, .peer_freed, .tell_ack, .tell_nack,
-          .expected, .out_credit(e == 1 && queue_credit), .freed, .discarded, .give_up(e == 1 && give_up)
+          .clk, .rst, .up(up[e]), .start(start[e]), .accepted_heads, .none_accepted, .free_entries,
+          .in_valid(word_valid[1-e]), .in_good(1'b1), .in_ctrl, .in_data, .out_valid(rx_valid[e]),
+          .out_head(rx_head[e]), .out_tail(rx_tail[e]), .out_data(rx_data[e*DATA_W+:DATA_W]), .peer_valid, .peer_nack,
+          .peer_ack, .peer_freed, .ack_request, .nack_request, .expected, .out_credit(e == 1 && queue_credit), .freed,
+          .discarded, .give_up(e == 1 && give_up)
       );
     end
   endgenerate
@@ -178,7 +180,7 @@ module link_hop #(
         end
       end
       assert (takes_head == (sent_head || drains_head) && !(sent_head && drains_head));
-      if (start[0]) assert (!sent_head && !(arrives && rx_head[1]) && 32'(lost_now[SEQ_W-1:0]) == 32'(pending));
+      if (start[0]) assert (!sent_head && !(arrives && rx_head[1]) && 32'(session_lost[SEQ_W-1:0]) == 32'(pending));
       if (calm == 5'(SETTLED)) begin
         assert (up == 2'b11);
         assert (pending == '0);
@@ -192,7 +194,7 @@ module link_hop #(
   logic       lost, delivered, drained;  // a packet in the first session, in the second, ever
   always_ff @(posedge clk) begin
     sessions  <= rst ? '0 : sessions + 2'(start[0] && sessions != 2'd3);
-    lost      <= !rst && (lost || lost_now[SEQ_W-1:0] != '0);
+    lost      <= !rst && (lost || session_lost[SEQ_W-1:0] != '0);
     delivered <= !rst && (delivered || (sessions == 2'd2 && arrives && rx_head[1]));
     drained   <= !rst && (drained || ev_drained);
   end

@@ -61,16 +61,16 @@ module link_pair #(
     for (genvar e = 0; e < 2; e++) begin : g_end
       logic [CNT_W:0]       credits[VCS], taken[VCS];  // in the sender's hand; flits that stand here
       logic [DATA_W-1:0]    out_number, in_number;
-      logic                 peer_valid, peer_nack, tell_ack, tell_nack;
+      logic                 peer_valid, peer_nack, ack_request, nack_request;
       logic [SEQ_W-1:0]     peer_ack, expected;
       logic [VCS*CNT_W-1:0] peer_freed;
       logic                 arrives, good;
       logic [VCS-1:0]       told, discarded, sending, partly;  // the rest of a packet is to be sent; is to come
       logic                 made_up, ended;
-      logic                 up, start, cleared, in_hello, hello_due, hello_sent, echoes, forgot;
+      logic                 up, start, cleared, in_hello, hello_due, hello_sent, echoes, none_accepted;
       logic [NUMBER_W-1:0]  echo, number;
-      logic [SEQ_W-1:0]     got, lost_now;
-      logic [VCS*CNT_W-1:0] places, start_freed;
+      logic [SEQ_W-1:0]     accepted_heads, session_lost;
+      logic [VCS*CNT_W-1:0] free_entries, start_freed;
       logic [CTRL_W-1:0]    in_ctrl;
       assign cleared = rst || (RESET != 0 && wipe[e]);
       assign in_ctrl = good ? word_ctrl[(1-e)*CTRL_W+:CTRL_W] : noise[e*CTRL_W+:CTRL_W];
@@ -163,7 +163,7 @@ module link_pair #(
         whole      <= rst || (whole && wipe == '0);
         heads_out  <= rst ? '0 : heads_out + DATA_W'(valid[e] && head[e]);
         heads_in   <= rst ? '0 : heads_in + DATA_W'(rx_valid[e] && rx_head[e]);
-        heads_lost <= rst ? '0 : heads_lost + DATA_W'(lost_now);
+        heads_lost <= rst ? '0 : heads_lost + DATA_W'(session_lost);
       end
       always_comb
         if (started && RESET != 0) begin
@@ -186,21 +186,21 @@ module link_pair #(
       assign arrives = word_valid[1-e] && !lost[e] && carrier == 2'b11;
       assign good    = !bad[e];
       link_tx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .DATA_W(DATA_W), .TIMEOUT(4), .TIMEOUT_MAX(4), .DEAD_AFTER(2)) u_tx (
-          .clk, .rst(cleared), .carrier(carrier == 2'b11), .up, .start, .hello_due, .hello_says({echoes, forgot}),
-          .hello_got(got), .hello_data(DATA_W'({echo, number})), .hello_sent,
-          .start_forgot(RESET == 0 || in_ctrl[CTRL_W-6]), .start_got(RESET == 0 ? '0 : in_ctrl[VCS*CNT_W+:SEQ_W]),
-          .start_freed, .lost(lost_now), .places, .in_valid(valid[e]), .in_vc(want_vc[e]), .in_head(head[e]),
-          .in_tail(tail[e]), .in_data(out_number), .in_credit(credit[e*2+:2]), .peer_valid, .peer_nack, .peer_ack,
-          .peer_freed, .tell_ack, .tell_nack, .expected, .freed(told), .discarded, .out_valid(word_valid[e]),
-          .out_ready(1'b1), .out_ctrl(word_ctrl[e*CTRL_W+:CTRL_W]), .out_data(word_data[e*DATA_W+:DATA_W]),
-          .ev_resend(repeats[e])
+          .clk, .rst(cleared), .carrier(carrier == 2'b11), .up, .start, .hello_due,
+          .hello_flags({echoes, none_accepted}), .hello_accepted(accepted_heads), .hello_data(DATA_W'({echo, number})),
+          .hello_sent, .start_none_accepted(RESET == 0 || in_ctrl[CTRL_W-6]),
+          .start_accepted(RESET == 0 ? '0 : in_ctrl[VCS*CNT_W+:SEQ_W]), .start_freed, .lost(session_lost),
+          .free_entries, .in_valid(valid[e]), .in_vc(want_vc[e]), .in_head(head[e]), .in_tail(tail[e]),
+          .in_data(out_number), .in_credit(credit[e*2+:2]), .peer_valid, .peer_nack, .peer_ack, .peer_freed,
+          .ack_request, .nack_request, .expected, .freed(told), .discarded, .out_valid(word_valid[e]), .out_ready(1'b1),
+          .out_ctrl(word_ctrl[e*CTRL_W+:CTRL_W]), .out_data(word_data[e*DATA_W+:DATA_W]), .ev_resend(repeats[e])
       );
       link_rx #(.VCS(VCS), .VC_DEPTH(VC_DEPTH), .DATA_W(DATA_W)) u_rx (
-          .clk, .rst(cleared), .up, .start, .got, .forgot, .places, .in_valid(arrives), .in_good(good), .in_ctrl,
-          .in_data(word_data[(1-e)*DATA_W+:DATA_W]), .out_valid(rx_valid[e]), .out_vc(rx_vc[e]), .out_head(rx_head[e]),
-          .out_tail(rx_tail[e]), .out_data(rx_data[e*DATA_W+:DATA_W]), .peer_valid, .peer_nack, .peer_ack, .peer_freed,
-          .tell_ack, .tell_nack, .expected, .out_credit(freed[e*2+:2]), .freed(told), .discarded,
-          .give_up(CUT != 0 && give_up[e]), .ev_cut(ended)
+          .clk, .rst(cleared), .up, .start, .accepted_heads, .none_accepted, .free_entries, .in_valid(arrives),
+          .in_good(good), .in_ctrl, .in_data(word_data[(1-e)*DATA_W+:DATA_W]), .out_valid(rx_valid[e]),
+          .out_vc(rx_vc[e]), .out_head(rx_head[e]), .out_tail(rx_tail[e]), .out_data(rx_data[e*DATA_W+:DATA_W]),
+          .peer_valid, .peer_nack, .peer_ack, .peer_freed, .ack_request, .nack_request, .expected,
+          .out_credit(freed[e*2+:2]), .freed(told), .discarded, .give_up(CUT != 0 && give_up[e]), .ev_cut(ended)
       );
 
       // What must be reachable, or the proof would be of a link that stands still.

@@ -51,7 +51,7 @@ Border::Border(const Shape& shape, uint64_t here, const WordFormat& format) : fo
       edges_.emplace_back();
       edges_.back().node = n;
       edges_.back().link = l;
-      std::fill(std::begin(edges_.back().here), std::end(edges_.back().here), format.depth);
+      std::fill(std::begin(edges_.back().freed_here), std::end(edges_.back().freed_here), format.depth);
     }
   }
 }
@@ -116,9 +116,9 @@ void Border::pack(const Edge& e, bool send, const Post* flit, uint8_t* word) con
   add(1, flit != nullptr && (flit->flags & kEdgeHead) != 0);
   add(1, flit != nullptr && (flit->flags & kEdgeTail) != 0);
   add(format_.vc_bits, flit != nullptr ? flit->flags >> kEdgeVcShift & kEdgeVcMask : 0);
-  add(format_.seq_bits, e.next);
+  add(format_.seq_bits, e.next_seq);
   add(format_.seq_bits, e.expected);
-  for (uint32_t v = format_.vcs; v-- > 0;) add(format_.count_bits, e.here[v]);
+  for (uint32_t v = format_.vcs; v-- > 0;) add(format_.count_bits, e.freed_here[v]);
   seal(flit != nullptr ? flit->data : 0, bits, word);
 }
 
@@ -131,7 +131,7 @@ void Border::pack_hello(const Edge& e, uint8_t number, uint8_t* word) const {
   add(format_.vc_bits, 0);
   add(format_.seq_bits, 0);
   add(format_.seq_bits, 0);
-  for (uint32_t v = format_.vcs; v-- > 0;) add(format_.count_bits, e.here[v]);
+  for (uint32_t v = format_.vcs; v-- > 0;) add(format_.count_bits, e.freed_here[v]);
   seal(uint64_t(number) << 8 | kNumber, bits, word);
 }
 
@@ -172,8 +172,8 @@ bool Border::step(Edge* e, uint64_t cycle, uint8_t* word) {
   bool accept = e->word_valid && in.sequenced;
   if (e->word_valid && (in.nack || (accept && in.seq != e->expected))) fail(*e, cycle, "a word was lost or refused");
 
-  bool status = !has_flit && (e->due || (e->dirty && !e->anchor_out));
-  bool anchor = status && e->dirty && !e->anchor_out;
+  bool status = !has_flit && (e->status_pending || (e->freed_unsent && !e->anchor_in_flight));
+  bool anchor = status && e->freed_unsent && !e->anchor_in_flight;
   bool send = has_flit || anchor;
   e->out_valid = send || status;
   if (e->out_valid) pack(*e, send, has_flit ? &e->flits.front() : nullptr, word);
@@ -185,16 +185,16 @@ bool Border::step(Edge* e, uint64_t cycle, uint8_t* word) {
   uint32_t acked = (e->peer_ack - e->base) & seqs;
   bool progress = e->peer_valid && acked != 0;
   if (anchor) {
-    e->anchor_out = true;
-    e->anchor_seq = e->next;
+    e->anchor_in_flight = true;
+    e->anchor_seq = e->next_seq;
   } else if (progress && ((e->anchor_seq - e->base) & seqs) < acked) {
-    e->anchor_out = false;
+    e->anchor_in_flight = false;
   }
-  e->due = accept || freed != 0 || (e->due && !e->out_valid);
-  e->dirty = freed != 0 || (e->dirty && !send);
-  for (uint32_t v = 0; v < format_.vcs; ++v) e->here[v] = (e->here[v] + (freed >> v & 1)) & uint32_t(mask(format_.count_bits));
+  e->status_pending = accept || freed != 0 || (e->status_pending && !e->out_valid);
+  e->freed_unsent = freed != 0 || (e->freed_unsent && !send);
+  for (uint32_t v = 0; v < format_.vcs; ++v) e->freed_here[v] = (e->freed_here[v] + (freed >> v & 1)) & uint32_t(mask(format_.count_bits));
   if (progress) e->base = e->peer_ack;
-  if (send) e->next = (e->next + 1) & seqs;
+  if (send) e->next_seq = (e->next_seq + 1) & seqs;
 
   if (accept) e->expected = (e->expected + 1) & seqs;
   e->peer_valid = e->word_valid;
@@ -240,7 +240,7 @@ void Border::collect(uint64_t cycle) {
 
 bool Border::active() const {
   for (const Edge& e : edges_) {
-    if (!e.at_rest() || e.base != e.next) return true;
+    if (!e.at_rest() || e.base != e.next_seq) return true;
   }
   return false;
 }

@@ -104,11 +104,13 @@ class Border {
     bool word_valid = false, fresh = false;  // fresh: came in the cycle before, or in the present one
     uint8_t word[32], came[32];              // from the node: for the coming edge, and the one behind it
     uint64_t seen = 0; // the counts of entries that the node has told of
-    bool due = false, dirty = false, anchor_out = false, peer_valid = false, out_valid = false;
-    uint32_t expected = 0, next = 0, base = 0, anchor_seq = 0, peer_ack = 0;
-    uint32_t here[kMaxVcs] = {};
+    bool status_pending = false, freed_unsent = false, anchor_in_flight = false, peer_valid = false, out_valid = false;
+    uint32_t expected = 0, next_seq = 0, base = 0, anchor_seq = 0, peer_ack = 0;
+    uint32_t freed_here[kMaxVcs] = {};
 
-    bool at_rest() const { return !word_valid && !fresh && !due && !dirty && !peer_valid && !out_valid && pending == 0; }
+    bool at_rest() const {
+      return !word_valid && !fresh && !status_pending && !freed_unsent && !peer_valid && !out_valid && pending == 0;
+    }
   };
   struct Control {
     bool hello, nack, sequenced, flit, head, tail;
