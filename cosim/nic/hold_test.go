@@ -26,7 +26,7 @@ func TestHoldRunsDown(t *testing.T) {
 	}
 }
 
-// rtl/README.md, Who may hold others: at 0, what finds the mailbox full is dropped at once, counted
+// rtl/README.md, Limits on blocking: at 0, what finds the mailbox full is dropped at once, counted
 // in OVERFLOW.mailbox and RX_DROPPED, and told by slot.overflow of the next slot.
 func TestMailboxHold(t *testing.T) {
 	const cycles = 300
@@ -66,7 +66,7 @@ func TestMailboxHold(t *testing.T) {
 	}
 }
 
-// Who may hold others: forgotten when the mailbox is switched on.
+// Limits on blocking: forgotten when the mailbox is switched on.
 func TestOverflowIsForgottenWithTheMailbox(t *testing.T) {
 	r := newPair(t)
 	r.set(1, regs.Hold(5), 0)
@@ -85,7 +85,7 @@ func TestOverflowIsForgottenWithTheMailbox(t *testing.T) {
 	require.False(t, h.Overflow)
 }
 
-// Who may hold others: HOLD is given anew by privileged software, also to a mailbox that holds.
+// Limits on blocking: HOLD is given anew by privileged software, also to a mailbox that holds.
 func TestHoldGivenWhileItHolds(t *testing.T) {
 	r := newPair(t)
 	r.set(1, regs.MboxCtrl(5), 0)
@@ -100,7 +100,7 @@ func TestHoldGivenWhileItHolds(t *testing.T) {
 	require.EqualValues(t, 1, regs.OverflowMailbox.Of(r.reg(1, regs.Overflow(5))))
 }
 
-// Who may hold others: a ring that is full and holds no longer: OVERFLOW.ring, and before the next
+// Limits on blocking: a ring that is full and holds no longer: OVERFLOW.ring, and before the next
 // notification one with rma_error OVERFLOW, whose first quadword is OVERFLOW.ring.
 func TestRingHold(t *testing.T) {
 	const cycles = 200
@@ -128,7 +128,7 @@ func TestRingHold(t *testing.T) {
 	require.EqualValues(t, 4, n.Seq)
 }
 
-// Who may hold others: HOLD counts down while the ring holds; a ring whose read pointer moves in
+// Limits on blocking: HOLD counts down while the ring holds; a ring whose read pointer moves in
 // time loses nothing.
 func TestRingHoldCountsDown(t *testing.T) {
 	r := newRMA(t)

@@ -212,7 +212,7 @@ func TestCutPacket(t *testing.T) {
 	require.EqualValues(t, regs.DropReasonCRC, regs.ErrorInfoReason.Of(r.reg(1, regs.ErrorInfo)))
 }
 
-// Writes under way: DMA_WRITES slots are sent before the first is answered.
+// Outstanding writes: DMA_WRITES slots are sent before the first is answered.
 func TestSlotsUnderWay(t *testing.T) {
 	log := &traceLog{}
 	r := newPair(t, func(c *Config) { c.Timing.HostWrite, c.Trace = 1000, log })
@@ -238,7 +238,7 @@ func TestSlotsUnderWay(t *testing.T) {
 	require.Zero(t, r.reg(1, regs.MboxCtrl(5))&regs.MboxCtrlBusy)
 }
 
-// Writes under way: a write that fails switches its mailbox off. The failed slot is dropped with
+// Outstanding writes: a write that fails switches its mailbox off. The failed slot is dropped with
 // DMA_ERROR, those behind it in the same mailbox with MAILBOX_OFF.
 func TestFailedSlot(t *testing.T) {
 	r := newPair(t)

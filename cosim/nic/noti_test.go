@@ -115,7 +115,7 @@ func TestNotificationForARingThatIsOff(t *testing.T) {
 	require.Zero(t, r.reg(0, regs.NotiCtrl(origin)))
 }
 
-// Writes under way: a notification whose write fails switches its ring off and counts in
+// Outstanding writes: a notification whose write fails switches its ring off and counts in
 // RMA_NOTI_OFF.
 func TestFailedNotification(t *testing.T) {
 	r := newRMA(t)
@@ -134,7 +134,7 @@ func TestFailedNotification(t *testing.T) {
 	require.NotZero(t, r.reg(0, regs.RMANotiOff))
 }
 
-// Writes under way: as many notifications as DMA_WRITES are sent before the first is answered.
+// Outstanding writes: as many notifications as DMA_WRITES are sent before the first is answered.
 func TestNotificationsUnderWay(t *testing.T) {
 	log := &traceLog{}
 	r := newRMA(t, func(c *Config) { c.Timing.HostWrite, c.Trace = 5000, log })

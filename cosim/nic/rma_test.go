@@ -391,7 +391,7 @@ func TestRMAOutsideMemory(t *testing.T) {
 	require.Equal(t, regs.RMAErrorDMA, n.Error)
 }
 
-// Writes under way: 256 bytes take 35 cycles on the link, so fragments of a long put leave one in
+// Outstanding writes: 256 bytes take 35 cycles on the link, so fragments of a long put leave one in
 // 35.
 func TestLinkIsTheLimit(t *testing.T) {
 	r := newRMA(t)
