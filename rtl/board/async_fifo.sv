@@ -5,7 +5,7 @@
 //   the old or the new one.
 // Handshake: a word enters when wr_valid && wr_ready and leaves when rd_valid && rd_ready. rd_data
 //   is a register of the reading side.
-// Back-pressure: wr_ready falls when the memory is full, as far as the writing side has heard; it
+// Backpressure: wr_ready falls when the memory is full, as far as the writing side has heard; it
 //   never depends on rd_ready within a cycle.
 //
 // Resets: both sides are reset together: there are cycles of either clock, three or more, in which

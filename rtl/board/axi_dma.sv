@@ -9,7 +9,7 @@
 // Handshake: valid/ready. An interrupt stays (or is withdrawn before it left) until msi_done, the
 //   answer to it. settled: no answer is awaited for what was cut. stray, pulses: an answer to
 //   nothing, of a read, of a write; dropped.
-// Back-pressure: up to BURSTS bursts per direction are under way. Data leaves behind its address, a
+// Backpressure: up to BURSTS bursts per direction are under way. Data leaves behind its address, a
 // burst at a time.
 module axi_dma #(
     parameter int ID_W     = 4,

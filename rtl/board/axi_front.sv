@@ -6,7 +6,7 @@
 //   (async_fifo) between the clocks.
 // Handshake: AXI on both sides. aclk is the host's clock, clk the core's; arst, flr and flr_done as
 //   nic_axi. nic_rst and link_rst are the core's resets.
-// Back-pressure: every access is answered, by the core or in its stead, and every burst of DMA
+// Backpressure: every access is answered, by the core or in its stead, and every burst of DMA
 //   ends, whatever resets do.
 module axi_front #(
     parameter int ID_W     = 4,

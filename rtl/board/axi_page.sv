@@ -13,7 +13,7 @@
 //   (FLR) resets the table.
 // Handshake: wr with addr (of a dword) and data; value is of addr, at once. asked stays until a
 //   reset starts. send, to, word and done as msix_table.
-// Back-pressure: none.
+// Backpressure: none.
 module axi_page #(
     parameter int VECTORS = 17
 ) (

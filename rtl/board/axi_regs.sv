@@ -15,7 +15,7 @@
 //   accesses to the core are refused with SLVERR. cut: the one that is with the core is, too, and
 //   halves are forgotten. lost, a pulse: the core has not answered for PATIENCE cycles. refused, a
 //   pulse: an answer in the core's stead.
-// Back-pressure: the port waits for the answer before, in the end for lost and the cut that follows
+// Backpressure: the port waits for the answer before, in the end for lost and the cut that follows
 //   it. Writes and reads go by turns.
 module axi_regs #(
     parameter int PATIENCE = 4096

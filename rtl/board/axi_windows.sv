@@ -7,7 +7,7 @@
 //   what is with the core is answered with SLVERR too, and the core hears no more of it. lost, a
 //   pulse: the core has taken or answered nothing of what it owes for PATIENCE cycles. refused, a
 //   pulse: an answer in the core's stead.
-// Back-pressure: data is taken behind its address; up to BURSTS bursts are owed an answer.
+// Backpressure: data is taken behind its address; up to BURSTS bursts are owed an answer.
 module axi_windows #(
     parameter int ID_W     = 4,
     parameter int BURSTS   = 8,

@@ -2,7 +2,7 @@
 //
 // Job: makes an access of a request and an answer of its response.
 // Handshake: valid/ready; a request is taken when the answer to the one before is.
-// Back-pressure: the answer waits for rsp_ready.
+// Backpressure: the answer waits for rsp_ready.
 module axil_issue (
     input  logic        clk,
     input  logic        rst,

@@ -7,7 +7,7 @@
 //   of it. An answer to a write comes when all of it can be read. look is a pulse; told comes in
 //   the cycle behind it, and there is no other look until then. A quadword is read and written
 //   whole.
-// Back-pressure: a look takes the cycle of a beat from the NIC, and a read of the NIC waits for a
+// Backpressure: a look takes the cycle of a beat from the NIC, and a read of the NIC waits for a
 //   write of the same quadword. The NIC's beats wait for that, and for whoever does not take their
 //   answers; a look waits for neither.
 module board_memory #(

@@ -5,7 +5,7 @@
 // Handshake: arst at any time. aclk's side: asked, flr, lost and busy as function_reset; arst_a is
 //   arst there, clear_a the reset of that side of the FIFOs; cleared: core and FIFOs are reset.
 //   clk's side: nic_rst, which is the reset of that side of the FIFOs too, and link_rst.
-// Back-pressure: none.
+// Backpressure: none.
 module core_reset #(
     parameter int PATIENCE = 4096,
     parameter int LEAST    = 16,

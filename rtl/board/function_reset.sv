@@ -14,7 +14,7 @@
 //   RELEASE  hold ends, when flr has
 // Handshake: levels, all of clk's domain. together: for the first reset, in which all nodes start;
 //   of a later one neighbours may be at work.
-// Back-pressure: DRAIN ends by itself. HOLD to RELEASE need the core's clock: without it the state
+// Backpressure: DRAIN ends by itself. HOLD to RELEASE need the core's clock: without it the state
 //   stays, and everything is refused meanwhile.
 module function_reset #(
     parameter int PATIENCE = 4096

@@ -7,7 +7,7 @@
 //   NIC's: high while no edge of the clock would change more than its count of cycles. No reset
 //   comes from outside: flip-flops of an iCE40 start at 0, and so does the count that ends reset.
 //   Links begin before the rest, as in a simulation.
-// Back-pressure: as nic_uart.
+// Backpressure: as nic_uart.
 module ice40_top #(
     parameter int VPIDS        = 2,
     parameter int LINK         = 1,

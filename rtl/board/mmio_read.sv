@@ -9,7 +9,7 @@
 //   A sender of tlp_tx. core_rst: the registers are in reset; reads that have no answer by then,
 //   and those that follow until it ends, are answered with UR. A request is begun when every write
 //   that came before it has been answered: settled says that all that came up to now have.
-// Back-pressure: a full queue holds n_ready, and with it all behind; n_ok falls while there is room
+// Backpressure: a full queue holds n_ready, and with it all behind; n_ok falls while there is room
 //   for SPARE more, so that the hard block keeps non-posted requests back by itself. Writes and
 //   completions of the NIC's own reads then still come. A completion waits for its place among what
 //   is sent.

@@ -9,7 +9,7 @@
 //   all that was taken has been answered. core_rst: the targets are in reset. Accesses that they
 //   have not answered by then, and those that follow until it ends, are answered here, as errors;
 //   an access that was begun before is ended here too.
-// Back-pressure: the next request waits for the answers of the one before. A write has no answer of
+// Backpressure: the next request waits for the answers of the one before. A write has no answer of
 //   its own: errors of the targets are counted.
 module mmio_write #(
     parameter int REG_BAR  = 0,

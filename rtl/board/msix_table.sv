@@ -10,7 +10,7 @@
 //   address and data of when the vector was chosen until done, which may come at any time; dropped,
 //   with done, says that the write did not leave: the vector is pending again. forget (FLR) resets
 //   the table and the pending bits, but a write that is chosen stays until done.
-// Back-pressure: pending bits wait; nobody else does.
+// Backpressure: pending bits wait; nobody else does.
 module msix_table #(
     parameter int VECTORS = 17,     // 2 to 64
     parameter int PBA     = 'h800

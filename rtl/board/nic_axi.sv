@@ -6,7 +6,7 @@
 //   resets all, at any time. flr: a function-level reset, from its rise until it falls, flr_done
 //   when the core is reset and no answer of its DMA is awaited. Links are of clk, as in nic_core;
 //   nic_rst and link_rst are the core's resets, for what stands around it there.
-// Back-pressure: every access is answered, by the core or in its stead, and every burst of DMA
+// Backpressure: every access is answered, by the core or in its stead, and every burst of DMA
 //   ends, whatever resets do.
 module nic_axi #(
     parameter int DIM_X       = 2,

@@ -14,7 +14,7 @@
 //               are discarded, outstanding reads are given up (completions that still arrive are
 //               unexpected), and the MSI-X table is reset
 //   transactions_pending is the bit of that name of Device Status: a read request is outstanding.
-// Back-pressure: s_tlp_ready and m_tlp_ready. rx_np_ok low asks the hard block to keep non-posted
+// Backpressure: s_tlp_ready and m_tlp_ready. rx_np_ok low asks the hard block to keep non-posted
 //   requests back; np_ok low says that the other end has no credits for those of the NIC.
 module nic_pcie #(
     parameter int W        = 128,

@@ -10,7 +10,7 @@
 //   high and no word comes over a link, an edge of it changes nothing but the core's count of
 //   cycles, so a simulation, or a gate, may keep it high; slept tells for how many cycles it did
 //   (with SHAPE_INPUT).
-// Back-pressure: one access at a time. Every access is answered in bounded time, whatever links,
+// Backpressure: one access at a time. Every access is answered in bounded time, whatever links,
 //   rings and messages do: a register in 45 cycles (and the 17 in which tables clear after reset),
 //   a piece of a line in 6, memory in 3, nonsense in 1, each with 3 more for the way: no access
 //   waits so long that the bridge would give it up.

@@ -3,7 +3,7 @@
 // Job: sends what msix_table chooses as a memory write of a dword. Handshake: line, forget, wr_*
 // and rd_* as msix_table. A sender of tlp_tx: a write has its position in the order from
 //   its ticket on. One that tlp_tx discards (dropped) is pending again.
-// Back-pressure: pending bits wait; nobody else does.
+// Backpressure: pending bits wait; nobody else does.
 module pcie_msix #(
     parameter int VECTORS = 17,     // as msix_table
     parameter int PBA     = 'h800

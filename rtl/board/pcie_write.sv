@@ -16,7 +16,7 @@
 //   cycles for an address that goes on:
 //     wdata     A7 __ B0 B1 ... B7 C0 ...     A to D: lines of 64 bytes, side by side
 //     awaddr    __ B  __           C          one TLP of 256 bytes; without B at once, one of 64 goes out
-// Back-pressure: data waits while QUADS quadwords or HEADERS pieces are kept; answers wait for
+// Backpressure: data waits while QUADS quadwords or HEADERS pieces are kept; answers wait for
 // bready.
 module pcie_write #(
     parameter int QUADS   = 128,  // a power of two, at least the largest payload

@@ -6,7 +6,7 @@
 //   256 columns, when one has another number or position than is due, twice, or as soon as the PHY
 //   has no lock itself. What comes is delayed by delay columns, for lanes that are behind.
 // Handshake: a column per cycle. number is that of the column which is in front of the delay.
-// Back-pressure: none.
+// Backpressure: none.
 module phy_lane #(
     parameter int GOOD = 8
 ) (

@@ -10,7 +10,7 @@
 //   that were lost here, downs how often the carrier fell; what happens several times within some
 //   cycles counts once. arst resets it all, and lasts some cycles of each clock that runs. A reset
 //   of the core does not reach it.
-// Back-pressure: m_tready of the link; on the way in none. clk is faster than rx_clk / COLUMNS,
+// Backpressure: m_tready of the link; on the way in none. clk is faster than rx_clk / COLUMNS,
 // else words are dropped.
 module phy_link #(
     parameter int LANES  = 1,

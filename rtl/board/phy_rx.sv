@@ -5,7 +5,7 @@
 //   whatever damage they have: the link's CRC finds it. A word in which another column begins, or
 //   whose lanes do not begin together, is dropped. far_ok: the other end says that it receives.
 // Handshake: m_valid for a cycle. ev_dropped, a pulse.
-// Back-pressure: none; words come COLUMNS cycles apart or more.
+// Backpressure: none; words come COLUMNS cycles apart or more.
 module phy_rx #(
     parameter int LANES  = 1,
     parameter int WORD_W = 133,

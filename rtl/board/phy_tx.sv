@@ -10,7 +10,7 @@
 //   idle       K28.5  column number   b5 receives, 4a not    ~number
 //
 // Handshake: valid/ready, taken with the first column. ok tells what this end receives.
-// Back-pressure: ready once in COLUMNS cycles, and not in an idle column.
+// Backpressure: ready once in COLUMNS cycles, and not in an idle column.
 module phy_tx #(
     parameter int LANES   = 1,
     parameter int WORD_W  = 133,

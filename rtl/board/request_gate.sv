@@ -11,7 +11,7 @@
 //     hold         _________|‾‾‾‾‾‾‾‾|_____   new bursts wait instead of failing
 // Handshake: hold high: pcie_write and pcie_read take no address. queued: a burst that they have
 //   taken is not answered, or a request of it is not gone.
-// Back-pressure: hold ends when the stream has taken what it stands in, and the core's data and
+// Backpressure: hold ends when the stream has taken what it stands in, and the core's data and
 //   answers of open bursts.
 module request_gate (
     input  logic clk,

@@ -7,7 +7,7 @@
 //   for a router that is still being reset.
 // Handshake: levels. arst at any time; hold and together of clk's domain. down: both are high, and
 //   have been for LEAST cycles.
-// Back-pressure: none.
+// Backpressure: none.
 //
 //   arst|hold ^^^|________________________________
 //   link_rst  ^^^^^^^^^^^^|_______________________   together

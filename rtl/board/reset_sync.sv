@@ -1,7 +1,7 @@
 // reset_sync: a reset that comes at any time, for one clock domain.
 //
 // Job: rst rises with arst, whether clk runs or not, and falls with the STAGES-th edge of clk after
-// arst. Handshake: levels. Back-pressure: none.
+// arst. Handshake: levels. Backpressure: none.
 module reset_sync #(
     parameter int STAGES = 3
 ) (

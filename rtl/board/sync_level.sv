@@ -5,7 +5,7 @@
 //   different values mix. d comes from a register of its own domain.
 // Handshake: q follows d, STAGES to STAGES + 1 edges of clk later; what lasts no cycle of clk may
 //   be missed (sync_pulse).
-// Back-pressure: none.
+// Backpressure: none.
 module sync_level #(
     parameter int W      = 1,
     parameter int STAGES = 2

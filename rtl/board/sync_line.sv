@@ -5,7 +5,7 @@
 //   and rises again at once is a new rise of q, and a message for it is sent.
 // Handshake: levels. settled: q is d, and no edge of d is still to be shown. Rises of d that come
 //   while an earlier one is on its way are one.
-// Back-pressure: none.
+// Backpressure: none.
 //
 //   clk_s  d     _|^^^|_|^^^^^^^^^^^^^^^^^^      other: d has differed from sent since sent changed;
 //          sent  _|^^^^^^^^|______|^^^^^^^^      again: and has been as sent since

@@ -4,7 +4,7 @@
 //   (sync_level), and comes back as acknowledgement, so none is lost whatever the clocks are.
 // Handshake: pulses. Events that come while one is on its way (s_busy) are one: behind each there
 //   is a pulse, and there are no more pulses than events.
-// Back-pressure: none; s_busy tells.
+// Backpressure: none; s_busy tells.
 //
 //   clk_s  s_pulse _|^|_______     clk_m  m_pulse _______|^|_
 //          sent    ___|^^^^^^^ ──────────►        two registers, then a third to compare with

@@ -5,7 +5,7 @@
 // AXI-Stream; keep has a bit per dword, ones from the lowest on, and is all ones but with last.
 // What is
 //   offered stays until it is taken. both: the upper dword of a word counts.
-// Back-pressure: ready falls with that of the words; nothing is stored.
+// Backpressure: ready falls with that of the words; nothing is stored.
 module tlp_narrow #(
     parameter int W = 128
 ) (

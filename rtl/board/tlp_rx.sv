@@ -11,7 +11,7 @@
 //   quadwords go by q_valid and q_ready; n_valid stays until n_ready; c_valid is a cycle, its
 //   quadwords follow with q_valid. Fields hold until the next header. q_to_cpl says whose a
 //   quadword is.
-// Back-pressure: a write waits for w_ready and q_ready, a non-posted request for n_ready. A
+// Backpressure: a write waits for w_ready and q_ready, a non-posted request for n_ready. A
 //   completion waits for nothing once it is here: who asked has room for it.
 //
 //   word    H0 {dw1, dw0}   H1 {dw3 or payload, dw2}   (judge)   payload …

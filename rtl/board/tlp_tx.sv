@@ -14,7 +14,7 @@
 //   first dword is an upper half. A non-posted request has no ticket: np_valid stays until np_done.
 //   dropped, with done or np_done: the TLP was discarded. Words go out as tlp_widen takes them;
 //   what is offered stays until it is taken.
-// Back-pressure: ready of the words stops all; np_ok low (the other end has no credits for them)
+// Backpressure: ready of the words stops all; np_ok low (the other end has no credits for them)
 //   non-posted requests alone. Up to DEPTH tickets are given.
 module tlp_tx #(
     parameter int N     = 3,

@@ -4,7 +4,7 @@
 // bits it passes them. Handshake: AXI-Stream; keep has a bit per dword, ones from the lowest on.
 // What is offered stays until it is taken, if
 //   the words do.
-// Back-pressure: the first word of a beat is always taken, the second with the beat.
+// Backpressure: the first word of a beat is always taken, the second with the beat.
 module tlp_widen #(
     parameter int W = 128
 ) (

@@ -10,7 +10,7 @@
 //   are the space: 0 registers, 1 send windows, 2 memory. Address and data stand until the next
 //   access begins, which is behind the answer. An access that has no answer after PATIENCE cycles
 //   is told as status 6, and so is all that follows until the answer has come.
-// Back-pressure: a frame that comes before the answer to the last has left is dropped; its sender
+// Backpressure: a frame that comes before the answer to the last has left is dropped; its sender
 // tries again.
 module uart_bridge #(
     parameter int WORDS    = 16,

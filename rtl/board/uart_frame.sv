@@ -4,7 +4,7 @@
 // stuffed. Handshake: start for one cycle while idle; header and words stay until idle again.
 // rd_index asks for a quadword of
 //   data, rd_data gives it in the next cycle and as long as it is asked for. valid/ready of bytes.
-// Back-pressure: waits for ready.
+// Backpressure: waits for ready.
 module uart_frame (
     input  logic        clk,
     input  logic        rst,

@@ -4,7 +4,7 @@
 //   right. A bit is divisor cycles long; what the line is said to be is what two of its last three
 //   samples say, so a spike of a cycle is not seen.
 // Handshake: valid for one cycle with a byte, broken for one cycle instead of it when the stop bit
-// is wrong. Back-pressure: none; a line does not wait.
+// is wrong. Backpressure: none; a line does not wait.
 //
 //   line   ‾‾\____/ b0 X b1 X … X b7 /‾‾‾‾
 //             |  ^    ^    ^        ^  ^ stop bit: valid

@@ -2,7 +2,7 @@
 //
 // Job: sends start bit, eight bits from the lowest on, stop bit, each divisor cycles long.
 // Handshake: valid/ready; tx is a register and rests at 1.
-// Back-pressure: ready is low while a byte is on the line.
+// Backpressure: ready is low while a byte is on the line.
 module uart_tx (
     input  logic        clk,
     input  logic        rst,

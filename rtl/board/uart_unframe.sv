@@ -6,7 +6,7 @@
 //   damaged is dropped; the next flag begins anew.
 // Handshake: got rises when a frame stands in the buffer and stays until release_frame; words says
 //   how many quadwords of data it has. rd_data is the quadword rd_index of the cycle before.
-// Back-pressure: none towards the line: what comes while got is high is dropped, up to the first
+// Backpressure: none towards the line: what comes while got is high is dropped, up to the first
 // flag after it.
 module uart_unframe #(
     parameter int WORDS = 16  // of data

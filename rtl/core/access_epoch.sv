@@ -1,12 +1,12 @@
-// access_epoch: which accesses of one unit were under way when the latest fence began.
+// access_epoch: the accesses of one unit that were outstanding when the latest fence began.
 //
-// Job: counts the unit's accesses by the epoch they began in; a fence ends an epoch. So a fence can
-//   wait for those before it although new ones keep coming.
-// Handshake: enter when an access wants its translation; it keeps epoch as its tag and gives it
-//   back with left, one of two pulses (refused by the translation, or ended), in any order. hold
-//   says, with fence: an access is under way; later: one from before the fence is. The next fence
-//   comes when the one before has seen hold low.
-// Back-pressure: none; at most MAX accesses are under way.
+// Job: counts the unit's accesses by the epoch in which they began; a fence ends an epoch. So a
+//   fence can wait for those before it although new ones keep arriving.
+// Handshake: enter when an access requests its translation; it keeps epoch as its tag and returns
+//   it with left, one of two pulses (refused by the translation, or ended), in any order. hold is
+//   high, with fence, while an access is outstanding; later while one from before the fence is. The
+//   next fence begins only after the previous one has seen hold low.
+// Backpressure: none; at most MAX accesses are outstanding.
 module access_epoch #(
     parameter int MAX = nicloop_pkg::RMA_UNDER_WAY
 ) (

@@ -1,12 +1,13 @@
-// atu: translates network logical addresses and decides who may use them.
+// atu: translates network logical addresses and checks access rights.
 //
 // Job: table and page of an address, the page's entry from the TLB or, by DMA, from the table in
-//   host memory; then rights, owner and bounds. An address goes out only when all of them allow the
-//   access. A read of the table that meets a flush is used for its own request and not kept.
-// Handshake: valid holds with nla, vpid and need until done, a pulse, with error or addr. One
+//   host memory; then rights, owner and bounds. An address is returned only when all of them allow
+//   the access. A table read that coincides with a flush is used for its own request and not
+//   cached.
+// Handshake: valid is high with nla, vpid and need until done, a pulse, with error or addr. One
 //   request at a time, clients round-robin. An access must not cross 4 KB. Flushes are pulses,
-//   taken in any cycle.
-// Back-pressure: none: a request ends after two cycles, or one DMA read later.
+//   accepted in any cycle.
+// Backpressure: none: a request ends after two cycles, or one DMA read later.
 module atu #(
     parameter int N       = 4,
     parameter int ENTRIES = 32,  // of the TLB, a power of two
@@ -88,7 +89,7 @@ module atu #(
         pick_need = pick_need | need[i*2+:2];
       end
   end
-  // The page size of the table comes with the request, so that the TLB can be looked up in the
+  // The page size of the table is part of the request, so that the TLB can be looked up in the
   // cycle after.
   logic [3:0] pick_tab;
   logic [1:0] size;
@@ -105,7 +106,7 @@ module atu #(
   // ---- page of the address ----
   logic [3:0]  tab;
   logic [43:0] offset;
-  logic [31:0] page;       // a table may be far smaller than the address says
+  logic [31:0] page;       // a table may be far smaller than the address range
   logic        no_table, beyond;
   assign tab      = now_nla[nicloop_pkg::NLA_TABLE_LSB+:4];
   assign offset   = now_nla[43:0];
@@ -136,7 +137,7 @@ module atu #(
   logic [IDX_W-1:0]   at;            // where the page is looked for
   logic [IDX_W-1:0]   to;            // where it is kept
   logic [91:0]        line;
-  logic               hit, fill, stale;  // stale: a flush came while the table was read
+  logic               hit, fill, stale;  // stale: a flush arrived while the table was read
   logic [63:0]        entry;
   assign at   = index_of(tab, page[23:0]);
   assign line = lines[at];

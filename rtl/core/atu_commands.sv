@@ -1,13 +1,13 @@
-// atu_commands: flush and fence, done in order, each told by a write to host memory.
+// atu_commands: flush and fence, executed in order, each reported by a write to host memory.
 //
-// Job: a flush makes the TLB forget in one cycle; a fence waits until every access that was
-//   translated or wanted a translation when it began has ended. Then the numbers of commands done
-//   and refused go to the address that was set when the command came; as long as none was, nothing
-//   is written.
-// Handshake: put at any time, which queues a command, or refuses and counts it when the queue is
-//   full; AXI4 write master, one quadword. fence is a pulse: hold speaks of the accesses before it.
-// Back-pressure: none towards registers. A command waits for accesses under way and for the memory,
-//   for nothing else: an access begins only when nothing but the memory can keep it from its end.
+// Job: a flush clears the TLB in one cycle; a fence waits until every access that was translated or
+//   had requested a translation when it began has ended. Then the numbers of completed and refused
+//   commands are written to the address that was set when the command arrived; if none was set,
+//   nothing is written.
+// Handshake: put at any time queues a command, or refuses and counts it when the queue is full;
+//   AXI4 write master, one quadword. fence is a pulse: hold refers to the accesses before it.
+// Backpressure: none towards registers. A command waits only for outstanding accesses and for the
+//   memory: an access starts only when its end depends on nothing but the memory.
 module atu_commands #(
     parameter int N = 4,
     parameter int DEPTH = nicloop_pkg::ATU_COMMANDS,

@@ -1,11 +1,11 @@
 // axi_read_mux: several units share the NIC's AXI read master.
 //
-// Job: passes one address at a time, fair round-robin, and remembers whose data comes next: without
-//   IDs a memory answers in order. Up to DEPTH bursts are under way.
-// Handshake: AXI4 read channels, packed by unit; data and response go to all, valid to one.
-// Back-pressure: data that its unit does not take stands before everybody's; with DEPTH bursts
-// under way addresses
-//   wait.
+// Job: passes one address at a time, fair round-robin, and remembers whose data is next: without
+//   IDs a memory answers in order. Up to DEPTH bursts are outstanding.
+// Handshake: AXI4 read channels, packed by unit; data and response are broadcast, valid is per
+//   unit.
+// Backpressure: data that its unit does not accept blocks that of all others (head-of-line
+//   blocking); with DEPTH bursts outstanding addresses wait.
 module axi_read_mux #(
     parameter int N     = 2,
     parameter int DEPTH = 16

@@ -1,15 +1,16 @@
 // axi_write_mux: several units share the NIC's AXI write master.
 //
-// Job: gives address and data channel to one unit per burst, fair round-robin, from its address to
-//   its last beat, and remembers whose answer comes next: without IDs a memory answers in order. Up
-//   to DEPTH answers are awaited. Address and data leave a cycle after they came, from registers;
-//   the next burst begins when the address before it has left. The unit that had the channels last
-//   keeps them until another one asks: then a burst begins in the cycle in which its address is
-//   shown, else, unless the address stood there at the last beat before, in the next.
+// Job: grants address and data channel to one unit per burst, fair round-robin, from its address to
+//   its last beat, and remembers whose response is next: without IDs a memory answers in order. Up
+//   to DEPTH responses are pending. Address and data leave a cycle after their arrival, from
+//   registers; the next burst starts when the previous address has left. The last unit keeps the
+//   channels until another one requests them: its burst then starts in the cycle in which its
+//   address is shown, that of another unit in the next, unless the address was already present at
+//   the previous last beat.
 // Handshake: AXI4 write channels, packed by unit. A unit raises its data only with or after its
-//   address, and no next address before its last beat was taken.
-// Back-pressure: the others wait for at most one burst of everybody else; with DEPTH answers
-//   awaited all wait. An answer that its unit does not take stands before everybody's.
+//   address, and no next address before its last beat was accepted.
+// Backpressure: the others wait for at most one burst of each other unit; with DEPTH responses
+//   pending all wait. A response that its unit does not accept blocks those of all others.
 module axi_write_mux #(
     parameter int N     = 2,
     parameter int DEPTH = 16
@@ -40,9 +41,9 @@ module axi_write_mux #(
     output logic             m_bready
 );
   // ---- address and data: both leave from registers ----
-  logic [N-1:0] grant, owner, others;  // owner: one-hot, who has the channels; it keeps them until another one asks
+  logic [N-1:0] grant, owner, others;  // owner: one-hot; keeps the channels until another unit requests them
   logic         room, start, done, open, change;
-  logic         full, behind;  // an address waits in its register; data of the burst before still stands before its own
+  logic         full, behind;  // an address waits in its register; data of the previous burst is before its own
   logic         w_valid, w_ready, w_last;
   logic [63:0]  aw_addr, w_data;
   logic [7:0]   aw_len, w_strb;

@@ -1,11 +1,11 @@
-// crc32_receiver: the CRC-32 of a packet that arrives, against its tail.
+// crc32_receiver: checks the CRC-32 of a received packet against its tail.
 //
-// Job: counts flits as they are taken: of the header not what the network may change, of the tail
-//   not the CRC itself. differs, in the cycle behind a tail: the CRC that it names is not that of
-//   the flits since the last head. So nothing but a register stands behind the XOR trees.
-// Handshake: none: flit is looked at while valid, and counts in a cycle of take. Behind anything
-//   but a tail differs says nothing.
-// Back-pressure: none.
+// Job: accumulates flits as they are accepted, without the header fields that the network may
+//   change and without the CRC field of the tail. differs, in the cycle after a tail: the CRC in
+//   the tail does not match the flits since the last head. So the XOR trees end in a register.
+// Handshake: none: flit is observed while valid, and accumulated in a cycle of take. differs is
+//   meaningful only in the cycle after a tail.
+// Backpressure: none.
 module crc32_receiver (
     input  logic               clk,
     input  logic               valid,

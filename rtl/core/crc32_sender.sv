@@ -1,17 +1,17 @@
-// crc32_sender: the CRC-32 of a packet that leaves, for its tail.
+// crc32_sender: the CRC-32 of a packet being sent, for its tail.
 //
-// Job: what leaves is kept for a cycle and counted then, so that the word of a block RAM, which is
-//   late, goes to nothing but the network. The tail's CRC is that of the words before the last, of
-//   the last, and of the stamp, in one step.
+// Job: a sent word is registered for a cycle and accumulated then, so that the output of a block
+//   RAM, which is late, drives nothing but the network. The tail's CRC covers the words before the
+//   last, the last, and the stamp, in one step.
 //
 //   data       | header | quad 0 | quad 1 |  tail: stamp |
 //   word       |        | header | quad 0 | quad 1       |
 //   counted    |        | (none) | header | header, quad 0
 //   crc        |        |        |        | of all        |
 //
-// Handshake: none: data counts in a cycle of send, the first of a packet in one of head; crc is
-//   that of the words before and stamp, combinational, while tail.
-// Back-pressure: none.
+// Handshake: none: data counts in a cycle of send, the first word of a packet in one of head; crc
+//   covers the words before and stamp, combinationally, while tail.
+// Backpressure: none.
 module crc32_sender #(
     // 0: counted at once, in half as much logic, for a chip that is small and slow
     parameter int BEHIND = 1

@@ -1,7 +1,7 @@
 // credit_counter: the sender's count of free buffer entries at the other end of a link.
 //
-// Job: starts with START of DEPTH, one less per flit sent, one more per credit that comes back.
-// Handshake: spend only while available; give is a one-cycle pulse. Both may come together.
+// Job: starts with START of DEPTH; one less per flit sent, one more per returned credit.
+// Handshake: spend only while available; give is a one-cycle pulse. Both may be high together.
 module credit_counter #(
     parameter int DEPTH = 16,
     parameter int START = DEPTH,

@@ -1,14 +1,14 @@
-// dma_read: reads up to MTU bytes from any byte address and hands them out as quadwords that begin
+// dma_read: reads up to MTU bytes from any byte address and delivers them as quadwords that start
 // with the first byte.
 //
-// Job: AXI bursts that end with their 64-byte line. The addresses of a read go out while the data
-//   of the reads before it is under way, up to DEPTH reads, so that data streams whatever the
-//   memory's latency. Shifts; bytes behind the last are 0, so that nothing of a neighbour leaks.
+// Job: AXI bursts that end with their 64-byte line. The addresses of a read are sent while the data
+//   of up to DEPTH earlier reads is outstanding, so that data streams whatever the memory's
+//   latency. Shifts; bytes after the last are 0, so that no neighbouring data leaks.
 // Handshake: start while ready, with addr, bytes (1..RMA_MTU) and a tag. Reads end in order:
 //   q_valid with q_index and q_data, no ready; then done for one cycle, with the read's tag and
-//   whether a beat came with an error.
-// Back-pressure: data is taken only while take is set, which must come by itself: others' data may
-// stand behind it.
+//   whether a beat had an error.
+// Backpressure: data is accepted only while take is set, which must not depend on other units:
+//   their data may be blocked behind it.
 module dma_read #(
     parameter int DEPTH = 4  // 2 or more
 ) (
@@ -72,7 +72,7 @@ module dma_read #(
   logic [5:0]  last_quad, last_beat;
   logic        equal;
   /* verilator lint_off PINCONNECTEMPTY */
-  // The oldest stands in a register, a cycle later: no data comes before.
+  // The oldest is in a register, a cycle later: no data arrives before.
   fifo #(.W(20), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_reads (
       .clk, .rst, .wr_valid(start), .wr_ready(room),
       .wr_data({tag, addr[2:0], bytes[2:0], all_last, !hw_pkg::sum_above_7(addr[2:0], bytes[2:0] - 3'd1), last_one}),

@@ -1,13 +1,13 @@
 // dma_write: writes up to MTU bytes to any byte address.
 //
-// Job: AXI bursts that end with their 64-byte line, one beat a cycle when the memory takes them.
-//   The next write is sent while the answers of up to DEPTH before it are awaited. Shifts; strobes
-//   cover exactly the bytes.
+// Job: AXI bursts that end with their 64-byte line, one beat a cycle when the memory accepts them.
+//   The next write is sent while the responses of up to DEPTH earlier ones are pending. Shifts;
+//   strobes cover exactly the bytes.
 // Handshake: start while ready, with addr, bytes (1..RMA_MTU) and a tag; from the next cycle the
-//   caller shows quadword src_index on src_data at once, until sent, a pulse with the last beat.
-//   done for one cycle with a write's last answer, in order, with its tag and whether any answer
-//   was an error.
-// Back-pressure: the memory's, through ready. Answers are always taken.
+//   caller drives quadword src_index on src_data combinationally, until sent, a pulse with the last
+//   beat. done for one cycle with a write's last response, in order, with its tag and whether any
+//   response was an error.
+// Backpressure: the memory's, through ready. Responses are always accepted.
 module dma_write #(
     parameter int DEPTH = 4
 ) (

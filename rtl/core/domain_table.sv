@@ -1,13 +1,14 @@
-// domain_table: which protection domain every process belongs to, and which of its lives it lives.
+// domain_table: the protection domain and the life of every process.
 //
-// Job: keeps PDID and LIFE of every VPID and shows them to all units at once (stamps: {life, pdid}
-//   by VPID); counts the packets that were refused because they came from another domain, and keeps
-//   the last of them. A write of PDID shuts the process: mailbox, ring and windows go off with it,
-//   so that nothing of one domain is done for the next.
-// Handshake: registers as regfile asks (wr_known, wr_writable and rd_known answer for the address
-//   in the cycle behind it, rd_value in the second; wr_do is a pulse). shut is a pulse about
-//   wr_addr's process, restart one about restart_vpid: its ring goes on. Both act at once.
-// Back-pressure: none.
+// Job: stores PDID and LIFE of every VPID and provides them to all units at once (stamps: {life,
+//   pdid} by VPID); counts the packets that were refused because they were from another domain, and
+//   keeps the last of them. A write of PDID shuts the process: mailbox, ring and windows are
+//   switched off with it, so that no operation of one domain is performed for the next.
+// Handshake: registers by regfile's protocol (wr_known, wr_writable and rd_known refer to the
+//   address of the previous cycle, rd_value is valid in the second; wr_do is a pulse). shut is a
+//   pulse for wr_addr's process, restart one for restart_vpid: its ring is switched on. Both take
+//   effect at once.
+// Backpressure: none.
 module domain_table #(
     parameter int VPIDS = nicloop_pkg::VPIDS,  // processes; others have no registers here and are of no domain
     parameter int COUNT_W = 64                // bits of a counter

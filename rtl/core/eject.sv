@@ -1,13 +1,14 @@
-// eject: hands packets out of the network to the units that complete them.
+// eject: delivers packets from the network to the units that complete them.
 //
-// Job: one FIFO per virtual channel. Channel 0 goes to the VELO completer, channel 2, the answers,
-//   to a completer of RMA of its own; channel 1, the requests of RMA, goes by packet type to its
-//   responder, or to its completer (also what no unit knows: it drops and counts). So no full
-//   mailbox stands before a request, and no request before an answer. The completer and the
-//   responder of channel 1 alternate: a packet is handed to one when the other has finished, so
-//   that operations of one source take effect in order.
+// Job: one FIFO per virtual channel. Channel 0 feeds the VELO completer; channel 2, the answers, an
+//   RMA completer of its own; channel 1, the RMA requests, feeds its responder or its completer by
+//   packet type (unknown types go to the completer, which drops and counts them). So no full
+//   mailbox blocks a request, and no request an answer. The completer and the responder of channel
+//   1 alternate: one gets a packet when the other has finished, so that operations of one source
+//   take effect in order.
 // Handshake: flit channel in; valid/ready per unit (0 VELO, 1 completer, 2 responder, 3 completer
-// of channel 2). Back-pressure: a flit that its unit does not take keeps its credit.
+//   of channel 2).
+// Backpressure: the credit of a flit is returned when its unit accepts it.
 module eject #(
     parameter int VC_DEPTH = 16,
     localparam int VCS     = nicloop_pkg::VCS,
@@ -33,7 +34,7 @@ module eject #(
 );
   localparam int VELO = 0, REQUESTS = 1, ANSWERS = 2;                            // channels
   localparam int VELO_UNIT = 0, COMPLETER = 1, RESPONDER = 2, ANSWERS_UNIT = 3;  // units
-  /* verilator lint_off UNUSEDSIGNAL */  // its data goes by; of the header the type counts
+  /* verilator lint_off UNUSEDSIGNAL */  // only the type of the header is used
   nicloop_pkg::flit_t     front;  // of the requests
   nicloop_pkg::header_t   rx_header;
   /* verilator lint_on UNUSEDSIGNAL */
@@ -132,13 +133,13 @@ module eject #(
       assert (!(q_valid[ANSWERS] && unit_ready[ANSWERS_UNIT]) || q_pop[ANSWERS]);
       assert (!(q_valid[REQUESTS] && ready && !completer_busy && !responder_busy) || q_pop[REQUESTS]);
       assert (!(q_valid[REQUESTS] && midway && !front.head && ready) || q_pop[REQUESTS]);
-      // A request goes to one unit only while the other has none.
+      // A request is handed to one unit only while the other has none.
       if (q_pop[REQUESTS] && front.head && unit_valid[COMPLETER]) assert (!responder_busy);
       if (q_pop[REQUESTS] && front.head && unit_valid[RESPONDER]) assert (!completer_busy);
       // The rest of a packet follows its head.
       if (midway && q_valid[REQUESTS] && !front.head)
         assert (unit_valid[RESPONDER] == to && unit_valid[COMPLETER] == !to);
-      assert (kept == (midway && to));  // what has no head goes where it is dropped and counted
+      assert (kept == (midway && to));  // a packet without a head is handed to the unit that drops and counts it
     end
   always_ff @(posedge clk) begin
     cover (formal_started && !free[VELO] && q_pop[REQUESTS]);

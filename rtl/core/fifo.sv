@@ -3,9 +3,9 @@
 // Job: keeps DEPTH words in order; FALL_THROUGH = 1 shows the oldest word on rd_data while
 //   rd_valid, FALL_THROUGH = 0 adds an output register, so the storage may become a block RAM.
 // Handshake: a word enters when wr_valid && wr_ready and leaves when rd_valid && rd_ready.
-// Back-pressure: wr_ready falls when the storage is full; it never depends on rd_ready. Full and
-// empty are flags of
-//   their own, not compares of the count: what enters and leaves is decided by them in every block around.
+// Backpressure: wr_ready falls when the storage is full; it never depends on rd_ready. Full and
+//   empty are flags instead of comparisons of the count, since they are on the critical path of
+//   every block around.
 module fifo #(
     parameter int W = 64,
     parameter int DEPTH = 16,

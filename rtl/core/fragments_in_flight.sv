@@ -1,4 +1,4 @@
-// fragments_in_flight: the RMA fragments that rma_requester has begun and not yet retired.
+// fragments_in_flight: the RMA fragments that rma_requester has started and not yet retired.
 //
 // Job: keeps one entry per fragment, oldest first: its process, whether it reads memory, and
 //   whether it is the last of its descriptor. When a read fails, the descriptor ends with that
@@ -7,8 +7,8 @@
 //   fragments that have passed and are not yet sent or notified.
 // Handshake: pass, a pulse, appends the fragment of pass_*. oldest_* describe entry 0, which
 //   retires at once, or with read_done if it reads. fails, together with retire: its read has
-//   failed, and no older failure has cancelled it. told, a pulse: the fragment of told_vpid is sent
-//   and notified.
+//   failed, and no older failure has cancelled it. notified, a pulse: the fragment of notified_vpid
+//   is sent and notified.
 // Backpressure: none; rma_requester passes a fragment only when a packet buffer is reserved for it,
 //   and there are BUFFERS of these.
 //
@@ -39,8 +39,8 @@ module fragments_in_flight #(
     output logic             retire,
     output logic             fails,
     // levels
-    input  logic             told,
-    input  logic [3:0]       told_vpid,
+    input  logic             notified,
+    input  logic [3:0]       notified_vpid,
     input  logic [3:0]       level_vpid,
     output logic [4:0]       level_of           // fragments of level_vpid not yet sent or not yet notified
 );
@@ -95,9 +95,9 @@ module fragments_in_flight #(
   assign level_of = levels[level_vpid];
   always_ff @(posedge clk) begin
     if (rst) for (int v = 0; v < VPIDS; v++) levels[v] <= '0;
-    else if (!(pass && told && pass_vpid == told_vpid)) begin
+    else if (!(pass && notified && pass_vpid == notified_vpid)) begin
       if (pass) levels[pass_vpid] <= levels[pass_vpid] + 1'b1;
-      if (told) levels[told_vpid] <= levels[told_vpid] - 1'b1;
+      if (notified) levels[notified_vpid] <= levels[notified_vpid] - 1'b1;
     end
   end
 

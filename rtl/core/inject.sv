@@ -1,12 +1,11 @@
 // inject: the NIC's senders share the local port of the router.
 //
-// Job: each of the three sends on the virtual channel of its class, so that none ever stands behind
-//   another: VELO waits for a mailbox, which software empties, perhaps only when its GET has ended;
-//   requests wait for answers, and answers for memory. One flit leaves per cycle, channels
-//   round-robin.
+// Job: each of the three senders has the virtual channel of its class, so that none blocks another:
+//   VELO waits for a mailbox, which software may empty only after its GET has ended; requests wait
+//   for answers, and answers for memory. One flit leaves per cycle, channels round-robin.
 // Handshake: valid/ready per source (0 VELO requester, 1 RMA requester, 2 RMA responder), which is
-//   its channel; flit channel out.
-// Back-pressure: ready needs a credit of the source's channel, and the grant.
+//   also its channel; flit channel out.
+// Backpressure: ready needs a credit of the source's channel, and the grant.
 module inject #(
     parameter int VC_DEPTH = 16,
     localparam int VCS     = nicloop_pkg::VCS,
@@ -84,8 +83,8 @@ module inject #(
         if (formal_started && !rst) begin
           assume (!(tx_credit[v] && out[v*9+:9] == '0));
           assert (9'(counts[v*COUNT_W+:COUNT_W]) + out[v*9+:9] == 9'(VC_DEPTH));  // no credit lost or invented
-          // What has a credit goes as soon as the others have been served, whatever they have:
-          // nobody waits for another channel's credits.
+          // A channel with a credit is served as soon as the others have been: none waits for the
+          // credits of another channel.
           assert (passed < 2'(VCS));
           if (valid[v] && credit[v] && !ready[v]) assert (tx_valid);
           if (ready[v]) assert (valid[v] && counts[v*COUNT_W+:COUNT_W] != '0 && tx_vc == VC_W'(v) &&
@@ -101,7 +100,7 @@ module inject #(
       assert (tx_valid || (was_want & valid) == '0);
     end
   always_ff @(posedge clk) begin
-    // Two channels without credits, and the third goes on.
+    // Two channels without credits, and the third proceeds.
     for (int v = 0; v < VCS; v++) cover (formal_started && valid == '1 && credit == VCS'(1 << v) && ready[v]);
   end
 `endif

@@ -1,8 +1,9 @@
 // link_crc: CRC-32 (IEEE 802.3, reflected) of one link word: 64 bits of data, then CTRL_W bits of
 // control.
 //
-// Job: protects every word by itself, so that a receiver can pass it on in the cycle it arrives. At
-//   this length the code finds every error of up to six bits and every burst of up to 32.
+// Job: protects every word separately, so that a receiver can forward it in the cycle of its
+//   arrival. At this length the code detects every error of up to six bits and every burst of up to
+//   32.
 // Handshake: none, combinational; crc is valid while enable is high, otherwise 0. The gate by
 //   enable spares a simulation the XOR trees while the wire is silent.
 module link_crc #(

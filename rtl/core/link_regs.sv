@@ -1,9 +1,9 @@
-// link_regs: what the register pages of the links answer.
+// link_regs: the register pages of the links.
 //
-// Job: selects state and counters of one link; links that are not built read 0 and keep nothing.
+// Job: selects state and counters of one link; links that are not built read 0 and store nothing.
 //   Holds the patience and the switches of each.
-// Handshake: as regfile asks: rd_known, wr_known (the address is a register of a link page) and
-//   wr_writable in the cycle behind the address, rd_value in the second.
+// Handshake: regfile's protocol: rd_known, wr_known (the address is a register of a link page) and
+//   wr_writable in the cycle after the address, rd_value in the second.
 module link_regs #(
     parameter int LINKS = 2,
     localparam int PATIENCE_W = nicloop_pkg::LINK_PATIENCE_CYCLES_W

@@ -6,14 +6,14 @@
 // Handshake: flit: the word at the input holds a flit of this channel, with tail; accept: it is
 //   accepted in this cycle. cut: the open packet is terminated in this cycle, orphaned if its
 //   session is over. out_credit: the router has freed an entry.
-// Backpressure: none; room tells link_rx whether there is an entry for a made-up tail.
+// Backpressure: none; room: an entry for a made-up tail is free.
 //
 // State, by register (of the first three at most one is set while credits are kept):
 //   open | orphan | ended | meaning
 //     0  |   0    |   0   | no packet
-//     1  |   0    |   0   | a head has come and no tail
+//     1  |   0    |   0   | a head has arrived and no tail
 //     0  |   1    |   0   | its session is over: it is terminated as soon as there is room
-//     0  |   0    |   1   | it was terminated while its session goes on: the rest is discarded up to
+//     0  |   0    |   1   | it was terminated within its session: the rest is discarded up to
 //        |        |       | its tail
 // withheld: one freed entry is not reported to the sender. The made-up tail has taken the entry of
 // the real tail, so the sender's count stays right if the credit is withheld until that has come.
@@ -32,11 +32,11 @@ module link_rx_vc #(
     input  logic             out_credit,
     output logic             open,
     output logic             orphan,
-    output logic             room,        // not all entries are taken: a flag, since what depends on it is late enough
+    output logic             room,        // not all entries are taken: a flag, since the paths behind it are long
     output logic             into,        // the flit belongs to the router
-    output logic             discarded,   // a flit is discarded whose entry goes back to the sender
-    output logic             freed,       // an entry goes back to the sender
-    output logic [CNT_W-1:0] free_entries // without a session: entries free in the next cycle, less one owed to an end
+    output logic             discarded,   // a discarded flit returns its entry to the sender
+    output logic             freed,       // an entry is returned to the sender
+    output logic [CNT_W-1:0] free_entries // without a session: free in the next cycle, less one for a made-up tail
 );
   logic             ended, withheld, comes, dump;
   logic [CNT_W-1:0] held;   // entries taken behind the link

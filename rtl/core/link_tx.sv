@@ -103,7 +103,7 @@ module link_tx #(
   logic [RETRY_W-1:0] mem[1<<SLOT_W];
   logic [SEQ_W-1:0] base, next_seq, high, last;  // oldest stored; next to send; end of sent; end of stored
 
-  // ---- which word goes out ----
+  // ---- selection of the next word ----
   logic room, free, stored, direct, status, anchor, send, first;
   logic freed_unsent, status_pending, nack_pending, anchor_in_flight;
   logic [SEQ_W-1:0] anchor_seq;

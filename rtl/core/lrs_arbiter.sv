@@ -1,12 +1,12 @@
 // lrs_arbiter: least-recently-served arbiter.
 //
-// Job: grants the requester that was served longest ago. While a requester waits, each of the
-//   others is served at most once more before it, even if it does not ask in every cycle and others
-//   are served meanwhile. A round-robin pointer does not give that: grants to a third requester
-//   move it to where the same one of two comes first every time.
-// Handshake: grant is one-hot and combinational. served is one-hot or zero, and may come later than
-//   the grant; a requester that was granted and not served keeps its place.
-// Back-pressure: none.
+// Job: grants the requester that was served longest ago. While a requester waits, each other one is
+//   served at most once more before it, even if it does not request in every cycle and others are
+//   served meanwhile. A round-robin pointer does not guarantee that: grants to a third requester
+//   can move it such that the same one of two wins every time.
+// Handshake: grant is one-hot and combinational. served is one-hot or zero, and may be later than
+//   the grant; a requester that was granted and not served keeps its rank.
+// Backpressure: none.
 module lrs_arbiter #(
     parameter int N = 4
 ) (
@@ -66,7 +66,7 @@ module lrs_arbiter #(
       assert ((grant & (grant - 1'b1)) == '0);
       assert ((grant & ~req) == '0);
       assert ((grant == '0) == (req == '0));
-      if (req[someone]) assert ((grant & since) == '0);  // none goes first for the second time
+      if (req[someone]) assert ((grant & since) == '0);  // none is served first for the second time
       for (int i = 0; i < N; i++) if (since[i]) assert (older[32'(someone)*N+i]);
       // It is an order: what makes a grant exist.
       for (int i = 0; i < N; i++)

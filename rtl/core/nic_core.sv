@@ -2,18 +2,18 @@
 //
 // Job: joins register file, mailbox table, VELO requester and completer with router and links.
 // Handshake: AXI4-Lite slave (registers), AXI4 write slave (send windows, lines in pieces), AXI4
-// master
-//   (DMA), AXI-Stream per link and direction (index l = port l + 1, packed; words as in link), level interrupt.
-// Back-pressure: a full mailbox blocks the network; registers and send windows always answer.
-//   link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; what is
-//   sent meanwhile waits.
+//   master (DMA), AXI-Stream per link and direction (index l = port l + 1, packed; words as in
+//   link), level interrupt.
+// Backpressure: a full mailbox blocks the network; registers and send windows always answer.
+//   link_up[l]: a neighbour is connected; it does not change. carrier[l]: the wire works; without
+//   it traffic waits.
 //
-// What is not a register has a gated clock: the local side (send windows, VELO, mailboxes, the
-// local port of the router and the way to memory) clk_local, RMA's units clk_rma, each link with
-// its port of the router clk_link[l]. They rise with clk, but a simulation may leave out an edge
-// that would change nothing: when ..._rests was high before it and before the four of clk before
-// that, and for a link no word comes and its carrier stays. The read of a register wakes none of
-// them.
+// All blocks but the registers have gated clocks: the local side (send windows, VELO, mailboxes,
+// the local port of the router and the path to memory) clk_local, the RMA units clk_rma, each link
+// with its port of the router clk_link[l]. They rise with clk, but a simulation may skip an edge
+// that would change nothing: when ..._rests was high before it and before the previous four edges
+// of clk, and, for a link, no word arrives and its carrier does not change. Reading a register
+// wakes none of them.
 //
 //   clk          _|^|_|^|_|^|_|^|_|^|_|^|_|^|_|^|_
 //   rma_rests    ____/^^^^^^^^^^^^^^^^^^^^^^^^\____   e.g. a flit for the completer
@@ -44,7 +44,7 @@ module nic_core #(
     // starts
     input  logic        link_rst,
     input  logic [11:0] node_id,
-    // counts with SHAPE_INPUT; it stands still
+    // used with SHAPE_INPUT; constant
     input  nicloop_pkg::shape_t shape,
     // cycles for which a simulation stopped clk while idle was high: keeps CYCLES right; else 0
     input  logic [63:0] slept,
@@ -200,7 +200,7 @@ module nic_core #(
   logic [1:0]   put, put_words, take;
   logic [3:0]   put_vpid;
   /* verilator lint_off UNUSEDSIGNAL */
-  logic [3:0]   packet_vpid;  // for those who watch (nic_trace)
+  logic [3:0]   packet_vpid;  // observed by nic_trace
   /* verilator lint_on UNUSEDSIGNAL */
   logic [2:0]   put_quad;
   logic [63:0]  put_data, window_value;

@@ -2,17 +2,16 @@
 //
 // Job: joins the RMA units with the translation unit, the notification rings, the write limiter and
 //   the AXI master, which they share with the VELO completer.
-// Handshake: descriptors as pio_window hands them on; flits out (0 requests, 1 answers) and in (0
-//   completer, 1 responder, 2 answers) by valid/ready; AXI4 master; registers as rma_regs. Events
-//   are pulses.
-// Back-pressure: a full notification ring holds the unit that notifies; requests wait behind it,
+// Handshake: descriptors from pio_window; flits out (0 requests, 1 answers) and in (0 completer, 1
+//   responder, 2 answers) by valid/ready; AXI4 master; registers as rma_regs. Events are pulses.
+// Backpressure: a full notification ring blocks the unit that notifies; requests wait behind it,
 //   answers only behind an answer that notifies.
 module nic_rma (
     input  logic         clk,
     input  logic         clk_memory,    // of the way to memory
     input  logic         clk_units,     // of the units, which are all but that and the registers
     output logic         units_rest,    // nothing is buffered or under way in these
-    output logic         memory_rests,  // none of its timers runs; who reads or writes is the units, or VELO
+    output logic         memory_rests,  // none of its timers runs; only the units and VELO access it
     input  logic         rst,
     input  logic [11:0]  here,
     input  logic [11:0]  nodes,
@@ -25,7 +24,7 @@ module nic_rma (
     input  logic [3:0]   level_vpid,
     output logic [2:0]   level_descriptors,
     output logic [4:0]   level_fragments,
-    output logic         restart,       // the ring of the process of wr_addr goes on
+    output logic         restart,       // the ring of the process of wr_addr is switched on
     output logic [1:0]   ev_strangers,  // requests from another domain: header and domain of one
     output nicloop_pkg::header_t stranger_header,
     output logic [15:0]  stranger_pdid,
@@ -110,8 +109,8 @@ module nic_rma (
     output logic         idle,
     output logic         active
 );
-  // Units by number: clients of the ATU and of the notifier; who takes flits, and discards packets;
-  // who sends.
+  // Units by number: clients of the ATU and of the notifier; receivers of flits, which discard
+  // packets; senders.
   localparam int REQUESTER = 0, RESPONDER = 1, COMPLETER = 2, ANSWERS = 3;
   localparam int IN_COMPLETER = 0, IN_RESPONDER = 1, IN_ANSWERS = 2;
   localparam int TX_REQUESTS = 0, TX_ANSWERS = 1;

@@ -1,16 +1,15 @@
-// nic_velo: a NIC of a few processes that has VELO alone, one link and no router: what fits a small
-// device.
+// nic_velo: a NIC of a few processes with VELO alone, one link and no router, for a small device.
 //
-// Job: joins the blocks of nic_core that VELO needs. What a process sends leaves over the link, and
-//   what comes over it is for here: the other end is the one other node, or this one. LINK 0: there
-//   is none, and flits go from the requester to the completer. Registers of RMA, of routes and of
-//   processes that are not built are not there (DECERR), PARAMS says how many processes are,
+// Job: joins the blocks of nic_core that VELO needs. Packets of a process leave over the link, and
+//   packets from the link are for this node: the peer is the one other node, or this one. LINK 0:
+//   no link; flits pass from the requester to the completer. Registers of RMA, of routes and of
+//   processes that are not built do not exist (DECERR), PARAMS contains the number of processes,
 //   descriptors are refused as through a window that is off; counters have COUNT_W bits, and
 //   addresses of mailboxes ADDR_W.
-// Handshake: as nic_core, but address and data of a register's access stand up to the second cycle
-//   behind its answer; the AXI4 master is for writes alone, bursts of 8 quadwords.
-// Back-pressure: as nic_core. Without session of the link packets wait; the rest of one that was
-//   being sent when a session ended is discarded, and its other end has ended it (see
+// Handshake: as nic_core, but address and data of a register access are stable up to the second
+//   cycle after its response; the AXI4 master is for writes alone, bursts of 8 quadwords.
+// Backpressure: as nic_core. Without a session of the link packets wait; the rest of one that was
+//   being sent when a session ended is discarded, and its other end has terminated it (see
 //   router_output, which does the same).
 module nic_velo #(
     parameter int VPIDS    = 2,   // processes: a power of two, 2 or more

@@ -1,20 +1,19 @@
-// nvm_write_limiter: makes ranges of memory as slow to write as their device is.
+// nvm_write_limiter: limits the write rate of memory ranges to that of their device.
 //
 // Job: each range has a write buffer of DEPTH bytes that drains at its rate; a burst to the range
-//   enters only when it fits. The buffer is the memory's own: what is in it can be read, so the
-//   burst itself passes at once and only the level is kept here (in 1/65536 byte). An empty buffer
-//   takes any burst. While any range is in use, the ranges of a burst are found out in the first
-//   cycle of its address, and it passes in the second at the earliest. What room there is was found
-//   out in the cycle before, too; so a burst to a range waits until the two cycles behind the one
-//   before it are over.
+//   enters only when it fits. The buffer is the memory's own: data in it can be read, so the burst
+//   itself passes at once and only the level is tracked here (in 1/65536 byte). An empty buffer
+//   accepts any burst. While any range is in use, the ranges of a burst are determined in the first
+//   cycle of its address, and it passes in the second at the earliest. The free space is that of
+//   the cycle before, too; so a burst to a range waits until two cycles after the previous one.
 // Handshake: AXI4 write address and data pass through, each at the pace of its own READY: WVALID
 //   does not wait for AWREADY, since a slave may assert AWREADY only after WVALID (AXI4 A3.3.1).
 //   The master presents the data of a burst with or after its address, and no next address or data
-//   before both have been taken. Responses are not touched. All beats of a burst lie in the range
-//   of its address.
-// Back-pressure: an address that does not fit waits, its data with it, and the unit behind it, and
-//   the network. The wait ends by itself: no range has rate 0 (0 is taken as 1), so a level falls
-//   in every cycle. Otherwise one range would block the writes and fences of all processes.
+//   before both have been accepted. Responses pass unchanged. All beats of a burst belong to the
+//   range of its address.
+// Backpressure: an address that does not fit waits, its data with it, and the unit behind it, and
+//   the network. The wait is bounded: no range has rate 0 (0 is taken as 1), so a level falls in
+//   every cycle. Otherwise one range would block the writes and fences of all processes.
 module nvm_write_limiter #(
     localparam int RANGES = nicloop_pkg::NVM_RANGES
 ) (

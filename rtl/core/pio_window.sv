@@ -1,18 +1,18 @@
-// pio_window: the send windows of all processes, as a bus writes them.
+// pio_window: the send windows of all processes, written over a bus.
 //
-// Job: AXI4 write slave. A process has two windows, of VELO and of RMA, which are lines of 64
-//   bytes; an address names line and window (nicloop_pkg PIO_*, RMA_PIO_*). A line comes in pieces,
-//   bursts of any part of it in any order, and is there when all words are that its address
-//   announces. It is then taken, if its process has an entry for it (full), discarded for good, if
-//   it is wrong, or refused: with it all that follows in the window, until software writes
-//   VELO_WINDOW or RMA_WINDOW. One line per window can be in parts. Words go on to where lines are
-//   kept (put_*) as they come; take says that the line of these words is whole.
-// Handshake: AXI4 write channels. put_* with every beat; take is one cycle, two behind the last
-//   beat's, and is about line_addr. A word counts when all of its four strobes are set. Registers
-//   as regfile asks (wr_known and rd_known answer for the address in the cycle behind it, rd_value
+// Job: AXI4 write slave. A process has two windows, VELO and RMA, which consist of lines of 64
+//   bytes; an address selects line and window (nicloop_pkg PIO_*, RMA_PIO_*). A line arrives in
+//   pieces, bursts of any part of it in any order, and is complete when it has all words that its
+//   address announces. Then it is accepted if its process has a free entry (full), discarded
+//   permanently if it is wrong, or refused; in that case all later lines in the window are refused,
+//   too, until software writes VELO_WINDOW or RMA_WINDOW. One line per window can be partial. Words
+//   are forwarded to the storage of lines (put_*) as they arrive; take completes the line.
+// Handshake: AXI4 write channels. put_* with every beat; take is a pulse two cycles after the last
+//   beat, for line_addr. A word counts when all of its four strobes are set. Registers by regfile's
+//   protocol (wr_known and rd_known refer to the address of the previous cycle, rd_value is valid
 //   in the second; wr_do is a pulse).
-// Back-pressure: none but that of B: an address is taken within two cycles, a beat at once, and
-//   answered in the second cycle behind the last.
+// Backpressure: only on B: an address is accepted within two cycles, a beat at once, and the
+//   response follows in the second cycle after the last beat.
 module pio_window #(
     parameter int VPIDS = nicloop_pkg::VPIDS,  // processes: a power of two, 2 or more; windows of others are off
     parameter int RMA   = 1                    // 0: windows of descriptors are off
@@ -109,7 +109,7 @@ module pio_window #(
     end
   end
 
-  // What a line needs: whole quadwords, since nobody writes less, at least the first.
+  // The quadwords that a line needs, at least the first.
   logic [6:0]  bytes;
   logic [3:0]  quads;
   logic [15:0] need_now;
@@ -124,11 +124,11 @@ module pio_window #(
 
   // What was here before of the line that has begun, if it is this one: pieces come one by one, so
   // nothing of it changes while one is on the bus.
-  logic [15:0] here[WINDOWS];      // words of the line that has begun, by window
+  logic [15:0] here[WINDOWS];      // words of the partial line, by window
   logic [18:0] which[WINDOWS];     // and its address
   logic [AT_W-1:0] at_now;
   logic [15:0] here_now;
-  logic        same_now;           // if one has begun
+  logic        same_now;           // if there is a partial line
   assign at_now   = AT_W'({rma, addr[nicloop_pkg::PIO_SRC_VPID_LSB+:VPID_W]});
   assign here_now = here[at_now];
   // A word that is here already is of another line with the same address: the first will not be
@@ -146,7 +146,7 @@ module pio_window #(
   always_ff @(posedge clk) ons <= rst ? '0 : WINDOWS'({on_next[16+:VPIDS], on_next[0+:VPIDS]});
   // j_all: the piece is the line; j_rest: with what was here it is
   logic        judge, j_rma, j_domain, j_piece_ok, j_line_ok, j_node_ok, j_same, j_all, j_rest, j_nothing;
-  logic        j_begun, j_retry;  // a line has begun in the window; it refuses all
+  logic        j_begun, j_retry;  // the window has a partial line; it refuses all
   logic [28:0] j_addr;
   logic [15:0] j_words, j_here;
   logic [AT_W-1:0] at;  // window
@@ -200,7 +200,7 @@ module pio_window #(
     else if (!j_line_ok) reason = 7'(nicloop_pkg::DROP_REASON_BAD_LENGTH);
     else reason = 7'(nicloop_pkg::DROP_REASON_NO_SUCH_NODE);
   end
-  logic heard, spoilt;  // the piece counts; it cannot be, and its line goes with it
+  logic heard, spoilt;  // the piece is valid; it is invalid and its line is discarded
   assign spoilt  = judge && j_on && j_domain && !j_piece_ok;
   assign heard   = judge && j_on && counts;
   assign lost    = judge && j_on && would_lose;

@@ -1,18 +1,16 @@
 // regfile: the NIC's registers behind an AXI4-Lite slave.
 //
-// Job: decodes the map of nicloop_pkg, keeps the global page (counters, interrupt, first error),
-//   passes mailbox registers on to mailbox_table and what it does not know to rma_regs and
-//   route_table (x_*). Every access is answered: DECERR outside the map, SLVERR for a write to a
-//   read-only register or one that is not eight bytes wide; both are counted in BAD_ACCESS.
-// Steps, a cycle each: an access is taken into registers; decoded, here and wherever its register
-// may be; a write is judged; done. A read shows what tables
-//   hold in that cycle; counters, which count events a cycle behind them, are looked at in the next, when the value
-//   leaves for the answer.
-// Handshake: AXI4-Lite, 64-bit data. A write is taken when address and data are both there.
-// Back-pressure: one access per direction is under way and one answer held; the next is taken when
-// that before it has
-//   been done. A write waits for mailbox_table or rma_regs: while they clear after reset, and for a cycle in which they
-//   count.
+// Job: decodes the map of nicloop_pkg, stores the global page (counters, interrupt, first error),
+//   forwards mailbox registers to mailbox_table and unknown addresses to rma_regs and route_table
+//   (x_*). Every access is answered: DECERR outside the map, SLVERR for a write to a read-only
+//   register or one that is not eight bytes wide; both are counted in BAD_ACCESS.
+// Pipeline, a cycle per stage: an access is registered; decoded, here and in every block that may
+//   own the register; a write is checked; performed. A read returns the tables' contents of that
+//   stage; counters, which lag their events by a cycle, are read in the next, with the response.
+// Handshake: AXI4-Lite, 64-bit data. A write is accepted when address and data are both valid.
+// Backpressure: one access per direction is in progress and one response held; the next is accepted
+//   when the previous one has been performed. A write waits for mailbox_table or rma_regs: while
+//   they clear after reset, and for a cycle in which they count.
 module regfile #(
     parameter int VC_DEPTH = 16,
     parameter int PORTS    = 3,
@@ -256,7 +254,7 @@ module regfile #(
   logic wr_scratch, wr_mask, wr_status, wr_error;
   assign wr_scratch = wr_take && do_global[nicloop_pkg::REG_SCRATCH[7:3]];
   assign wr_mask    = wr_take && do_global[nicloop_pkg::REG_IRQ_MASK[7:3]];
-  // The data of a write stands for a cycle more than the write.
+  // The data of a write is stable for a cycle longer than the write.
   always_ff @(posedge clk) begin
     wr_status <= !rst && wr_take && do_global[nicloop_pkg::REG_IRQ_STATUS[7:3]];
     wr_error  <= !rst && wr_take && do_global[nicloop_pkg::REG_ERROR_INFO[7:3]];
@@ -359,7 +357,7 @@ module regfile #(
     cycles_shown <= SLEEPS != 0 ? cycles + CYCLES_W'(slept) : cycles;
   end
 
-  // The first error since the last clear; one that comes together with the clear is kept.
+  // The first error since the last clear; one that coincides with the clear is kept.
   always_ff @(posedge clk) begin
     if (rst) error_info <= '0;
     else if (!error_info[0] || (wr_error && w_data[0])) begin

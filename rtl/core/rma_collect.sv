@@ -1,14 +1,14 @@
-// rma_collect: takes RMA packets whole and judges them before anybody acts on them.
+// rma_collect: buffers RMA packets in full and checks them before a unit acts on them.
 //
-// Job: BUFFERS packets: one fills while the ones before it are looked at and then drained. Checks
-//   frame, CRC, length and node; which types are welcome is the owner's business.
+// Job: BUFFERS packets: one fills while earlier ones are examined and then drained. Checks frame,
+//   CRC, length and node; the owner checks which types it accepts.
 // Handshake: flits in by valid/ready; have shows the oldest packet not yet passed (reason 0: good)
-//   until look_next, a pulse. It is shown from registers, two cycles behind its tail or behind the
-//   look_next of the one before; waits, that there is one, is known a cycle earlier, as are its
-//   process and stamp. Quadword index of what follows the extension flit is shown at once, of the
-//   oldest packet not yet drained; drain_next frees its buffer, in the same cycle as its look_next
-//   or later.
-// Back-pressure: with all buffers taken no flit is taken.
+//   until look_next, a pulse. It is shown from registers, two cycles after its tail or after the
+//   look_next of the previous one; waits, a packet is present, is known a cycle earlier, as are its
+//   process and stamp. The quadword at index, of those after the extension flit, is shown
+//   combinationally, of the oldest packet not yet drained; drain_next frees its buffer, in the same
+//   cycle as its look_next or later.
+// Backpressure: while all buffers are in use no flit is accepted.
 module rma_collect #(
     parameter int BUFFERS = 2,                        // a power of two
     parameter int QUADS   = nicloop_pkg::RMA_MTU / 8  // of a packet that are kept; a power of two, at least 2
@@ -82,7 +82,7 @@ module rma_collect #(
       framed <= framed || head;
     end
   end
-  logic [6:0] number;  // of a payload quadword; the extension flit comes first
+  logic [6:0] number;  // of a payload quadword; the extension flit precedes them
   assign number = count - 7'd1;
   always_ff @(posedge clk)
     if (take) count <= head ? '0 : count + 7'(count != 7'h7f);
@@ -133,7 +133,7 @@ module rma_collect #(
       uppers[fill_at]  <= {tail_flit.life, tail_flit.pdid};
     end
 
-  // entire: from head to tail, which is told before its CRC
+  // entire: from head to tail, known before its CRC
   logic             judged, entire, wrong, bad_crcs[BUFFERS];
   logic [PTR_W-1:0] judged_at;
   assign wrong = judged && judged_at == look_at ? entire && other : bad_crcs[look_at];

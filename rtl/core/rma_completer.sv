@@ -1,17 +1,18 @@
-// rma_completer: writes what arrives by RMA into memory and tells the process.
+// rma_completer: writes received RMA data into memory and notifies the process.
 //
-// Job: ANSWERS = 0: PUT, IMM_PUT and NOTI, requests; a refusal goes back to the origin through the
+// Job: ANSWERS = 0: PUT, IMM_PUT and NOTI, requests; a refusal returns to the origin through the
 //   responder. ANSWERS = 1: GET_RSP, LOCK_RSP and ERROR, answers; a refusal becomes an error
-//   notification right here, at the origin. A request must be of its destination's domain, an
-//   answer for the life that asked: late ones are discarded. Nothing is written before the packet
-//   was whole and its page was granted. Three steps, each on another packet: check and translate;
-//   write; await the memory's answer and tell. All keep the order of arrival.
+//   notification here, at the origin. A request must be of its destination's domain, an answer for
+//   the life that requested it; late ones are discarded. The packet is buffered in full, checked
+//   (CRC) and translated before its first byte is written. Three stages, each on another packet:
+//   check and translate; write; await the memory's response and notify. All keep the order of
+//   arrival.
 // Handshake: flits in by valid/ready; client of the ATU, of the AXI write master and of the
-//   notifier; err_valid holds until err_ready. fence: atu_hold speaks of the accesses before it.
-// Back-pressure: a full notification ring holds the packet that wants to notify; behind it TELL
-//   packets are written and up to RMA_UNDER_WAY are kept. Those are not translated: an access
-//   begins with an entry among the packets to be told, so that only the memory keeps it from its
-//   end and a fence waits for no ring.
+//   notifier; err_valid is high until err_ready. fence: atu_hold refers to the accesses before it.
+// Backpressure: a full notification ring blocks the packet that must notify; behind it TELL packets
+//   are written and up to RMA_UNDER_WAY are buffered. Those are not translated: an access starts
+//   only with a reserved entry for its notification, so that it depends on the memory alone and a
+//   fence waits for no ring.
 module rma_completer #(
     parameter int ANSWERS = 0,
     parameter int TELL = nicloop_pkg::RMA_UNDER_WAY  // packets whose write was begun
@@ -195,7 +196,7 @@ module rma_completer #(
       .m_bresp
   );
 
-  // ---- tell, when the memory has answered ----
+  // ---- notify, when the memory has answered ----
   typedef struct packed {
     logic [15:0] life;    // of the process that it is for
     logic [nicloop_pkg::STAMP_W-1:0] stamp;  // stamp_t
@@ -206,7 +207,7 @@ module rma_completer #(
   told_t       put, told;  // the packet that passes; the oldest
   logic        told_valid, answered, answer_bad, result_ready, tell, failed, leave, wants, is_error, own_word;
   logic [$clog2(TELL+1)-1:0] told_level;
-  // Of the oldest, by format; and what is told of it.
+  // Of the oldest, by format; and its notification.
   nicloop_pkg::header_t      told_header;
   nicloop_pkg::rma_op_t      op;
   nicloop_pkg::rma_command_t command;
@@ -222,7 +223,7 @@ module rma_completer #(
     put.quad   = quad;
   end
   /* verilator lint_off PINCONNECTEMPTY */
-  // The oldest stands in a register: a cycle more, which those that write do not notice.
+  // The oldest is in a register: a cycle more, which packets that write hide.
   fifo #(.W($bits(told)), .DEPTH(TELL - 1), .FALL_THROUGH(0)) u_told (
       .clk, .rst, .wr_valid(pass), .wr_ready(tell_ready), .wr_data(put), .rd_valid(told_valid), .rd_ready(leave),
       .rd_data(told), .level(told_level)

@@ -1,12 +1,12 @@
 // rma_regs: the registers of remote memory access, behind regfile.
 //
 // Job: decodes the pages rma, atu and nvm and the NOTI_* registers of the pages vpid and user;
-//   counts events; hands writes to the units that own the registers.
-// Handshake: as regfile asks: known and writable answer for the address in the cycle behind it
-//   (whether a ring is off: as of the next), the value in the second, of which tables are looked at
+//   counts events; forwards writes to the units that own the registers.
+// Handshake: regfile's protocol: known and writable refer to the address of the previous cycle
+//   (whether a ring is off: as of the next), the value is valid in the second, tables are looked up
 //   in the first; wr_do is a pulse, only when ready.
-// Back-pressure: a write waits for the rings to be cleared after reset, and for a cycle in which
-// one counts.
+// Backpressure: a write waits until the rings are cleared after reset, and for a cycle in which a
+//   notification is counted.
 module rma_regs (
     input  logic        clk,
     input  logic        rst,

@@ -1,15 +1,15 @@
 // rma_requester: turns descriptors into RMA request packets.
 //
 // Job: serves processes round-robin, one fragment at a time. A fragment is at most RMA_MTU bytes
-//   and crosses no 4 KB boundary on either side, so that one translation decides about all of it.
-//   Bytes of a PUT are translated and read here, while the data of the fragments before comes; the
-//   other commands carry theirs. What a descriptor gets wrong ends it with an error notification;
-//   nothing of the failing fragment and of those behind it leaves. One that is dead, because its
-//   window was switched off, ends without a word.
+//   and crosses no 4 KB boundary on either side, so that one translation covers all of it. The data
+//   of a PUT is translated and read here, while the data of earlier fragments arrives; the other
+//   commands contain theirs. An error in a descriptor ends it with an error notification; neither
+//   the failing fragment nor a later one is sent. A descriptor that is dead, because its window was
+//   switched off, ends without a notification.
 // Handshake: rma_window's head and pop; client of the ATU and of the AXI read master; rma_sender's
-//   flits and notifications. fence: atu_hold speaks of the accesses before it.
-// Back-pressure: without a free packet buffer no fragment is begun; descriptors wait in the
-// window's FIFOs.
+//   flits and notifications. fence: atu_hold refers to the accesses before it.
+// Backpressure: without a free packet buffer no fragment is started; descriptors wait in the
+//   window's FIFOs.
 module rma_requester #(
     parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY,  // fragments begun that have not left; a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS
@@ -59,7 +59,7 @@ module rma_requester #(
     output logic             ev_error,
     output logic             ev_purged,
     input  logic [3:0]       level_vpid,
-    output logic [4:0]       level_of,   // fragments of level_vpid that have not left or are not told
+    output logic [4:0]       level_of,   // fragments of level_vpid that are not yet sent or not yet notified
     output logic             idle,
     output logic             active
 );
@@ -91,7 +91,7 @@ module rma_requester #(
 
   // ---- its descriptor, by the output of its RAM, and how far it is ----
   typedef struct packed {
-    logic [63:0] word2, word1, word0;  // word0: format rma_desc, which says what the others are
+    logic [63:0] word2, word1, word0;  // word0: format rma_desc, which determines the format of the others
   } desc_t;
   desc_t        loaded, desc;
   logic [22:0]  progress[VPIDS];
@@ -240,11 +240,11 @@ module rma_requester #(
       progress[clear[4] ? moved_vpid : clear[3:0]] <= !clear[4] || moved_ends ? '0 :
           moved_from + 23'(moved_last) + 1'b1;
 
-  // ---- the fragment: its packet and what is told of it ----
+  // ---- the fragment: its packet and its notification ----
   typedef struct packed {
     logic [15:0] life, pdid;  // of the process, as they are when the fragment passes
     logic        packet;      // one is to leave
-    logic        notifies;    // the process is told
+    logic        notifies;    // the process is notified
     logic [63:0] header;
     logic [63:0] ext;         // of the packet, and of the notification with noti_nla instead
     logic [63:0] quad;        // behind it, where nothing is read
@@ -322,8 +322,8 @@ module rma_requester #(
     fragment.notifies = !kill && (error != GOOD || (word0.noti_requester && (word0.each || last)));
   end
 
-  // ---- fragments in flight, oldest first: what is sent and notified of each (u_jobs), its read,
-  // and what became of it ----
+  // ---- fragments in flight, oldest first: packet and notification of each (u_jobs), its read,
+  // and its state (u_fragments) ----
   logic [VPIDS-1:0] broken;
   logic [3:0]       oldest_vpid;
   logic             oldest_valid, oldest_reads, oldest_cancelled, job_valid, retire, ended;
@@ -343,7 +343,7 @@ module rma_requester #(
   fragments_in_flight #(.BUFFERS(BUFFERS)) u_fragments (
       .clk, .rst, .pass, .pass_vpid(head_vpid), .pass_reads(read_start), .pass_ends(ends), .pass_killed(kill), .broken,
       .read_done, .read_error, .oldest_valid, .oldest_reads, .oldest_cancelled, .oldest_vpid, .retire, .fails,
-      .told(ended), .told_vpid(noti_vpid), .level_vpid, .level_of
+      .notified(ended), .notified_vpid(noti_vpid), .level_vpid, .level_of
   );
   assign kill      = head_dead || broken[head_vpid];
   assign ev_purged = pop && head_dead;
@@ -369,7 +369,7 @@ module rma_requester #(
       .noti_valid, .noti_vpid, .noti_words, .noti_stamp, .noti_done, .ev_packet, .ev_done(ended), .idle(send_idle),
       .active(send_active)
   );
-  // An error that is not told, because a read before it has failed, does not count.
+  // An error that is not notified, because an earlier read has failed, does not count.
   assign ev_error = fails || (retire && job.notifies && !job.packet && !oldest_cancelled);
 
   assign idle   = state == IDLE && waiting == '0 && send_idle && clear[4];

@@ -1,14 +1,14 @@
-// rma_responder: answers what others ask of this node's memory.
+// rma_responder: answers remote accesses to this node's memory.
 //
-// Job: GET_REQ: translate, read, send GET_RSP; the next is translated and asked for while the data
-//   of those before it comes. LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP;
-//   alone, which makes it atomic against all RMA requests. Every refusal goes back to the origin as
-//   an ERROR packet, also those that the completer of requests finds (err_*). Answers leave in the
-//   order of the requests.
+// Job: GET_REQ: translate, read, send GET_RSP; the next one is translated and read while the data
+//   of earlier ones arrives. LOCK_REQ: translate, read, compare and add, write, send LOCK_RSP;
+//   alone, which makes it atomic with respect to all RMA requests. Every refusal returns to the
+//   origin as an ERROR packet, also those found by the completer of requests (err_*). Answers leave
+//   in the order of the requests.
 // Handshake: flits in by valid/ready, answers out on their channel; client of the ATU and of both
-//   AXI masters. fence: atu_hold speaks of the accesses before it.
-// Back-pressure: without a free packet buffer no request is begun, so requests wait for answers to
-// leave.
+//   AXI masters. fence: atu_hold refers to the accesses before it.
+// Backpressure: without a free packet buffer no request is started, so requests wait until answers
+//   have been sent.
 module rma_responder #(
     parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY  // requests begun whose answers have not left; a power of two
 ) (
@@ -191,7 +191,7 @@ module rma_responder #(
     put.quad   = quad;
   end
   /* verilator lint_off PINCONNECTEMPTY */
-  // The oldest stands in a register, a cycle later: a request that reads does not notice.
+  // The oldest is in a register, a cycle later, which requests that read hide.
   fifo #(.W($bits(job)), .DEPTH(BUFFERS), .FALL_THROUGH(0)) u_jobs (
       .clk, .rst, .wr_valid(pass), .wr_ready(), .wr_data(put), .rd_valid(job_valid), .rd_ready(leave), .rd_data(job),
       .level(job_level)
@@ -301,7 +301,7 @@ module rma_responder #(
     result.tag     = job_ext.tag;
   end
   always_comb begin
-    // Back to where it came from, with the same modifiers.
+    // Back to its origin, with the same modifiers.
     out_header          = '0;
     out_header.type_    = nicloop_pkg::PACKET_TYPE_RMA_ERROR;
     out_header.length   = 10'd16;

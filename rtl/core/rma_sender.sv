@@ -1,13 +1,12 @@
 // rma_sender: the sending end of the RMA requester and responder.
 //
-// Job: BUFFERS packets: one leaves as header, extension flit, quadwords and tail with CRC while the
-//   others are promised or filled; then the notification that belongs to it is asked for. A job may
-//   have no packet (an error found before anything was sent) or no notification; they are done in
-//   order.
-// Handshake: reserve, while ready, promises a buffer; promised ones are filled in order: quadwords
+// Job: BUFFERS packets: one is sent as header, extension flit, quadwords and tail with CRC while
+//   the others are reserved or filled; then its notification is requested. A job may have no packet
+//   (an error found before anything was sent) or no notification; jobs are done in order.
+// Handshake: reserve, while ready, reserves a buffer; reserved ones are filled in order: quadwords
 //   are put at q_index, and commit ends the job, in the same cycle as its last quadword or later.
-//   Flits out by valid/ready. noti_valid holds until noti_done.
-// Back-pressure: ready falls while all buffers are promised or taken.
+//   Flits out by valid/ready. noti_valid is high until noti_done.
+// Backpressure: ready falls while all buffers are reserved or in use.
 module rma_sender #(
     parameter int BUFFERS = nicloop_pkg::RMA_UNDER_WAY  // a power of two
 ) (
@@ -20,12 +19,12 @@ module rma_sender #(
     input  logic [63:0]  q_data,
     input  logic         commit,
     input  logic         job_packet,
-    input  logic [63:0]  job_header,  // its length says how many quadwords follow
+    input  logic [63:0]  job_header,  // its length is the number of quadwords that follow
     input  logic [63:0]  job_ext,
     input  logic [31:0]  job_stamp,   // for the tail: life and domain of the process that asked
     input  logic         job_noti,
     input  logic [3:0]   job_vpid,    // whose ring
-    input  logic [15:0]  job_life,    // of the process that is told; its domain is that of the tail
+    input  logic [15:0]  job_life,    // of the notified process; its domain is that of the tail
     input  logic [127:0] job_words,   // the notification
     output logic         tx_valid,
     input  logic         tx_ready,

@@ -1,14 +1,14 @@
-// rma_window: keeps the RMA descriptors of processes until the requester has done them.
+// rma_window: stores the RMA descriptors of processes until the requester has executed them.
 //
-// Job: a FIFO of DEPTH descriptors per VPID. One is put together, word by word, in the entry behind
-//   those that wait; take makes it one of them (pio_window). What a descriptor says is judged by
-//   the requester, which can tell the process. What stands there when its window goes off is dead,
-//   also if the window goes on again.
-// Handshake: put and take as pio_window has them. head is the oldest descriptor of head_vpid; pop
-//   removes it. head_dead: it is not to be done, nor the rest of it.
-// Back-pressure: none: full says which processes have no entry for another, and will have none in
-//   the next cycle unless one of theirs is popped (known late, so pio_window asks for it last);
-//   none of these is taken then.
+// Job: a FIFO of DEPTH descriptors per VPID. A descriptor is assembled, word by word, in the entry
+//   after those that wait; take completes it (pio_window). The requester checks its fields, since
+//   it can notify the process. Descriptors that are pending when their window is switched off are
+//   dead, even if it is switched on again.
+// Handshake: put and take as in pio_window. head is the oldest descriptor of head_vpid; pop removes
+//   it. head_dead: it, or the rest of it, must not be executed.
+// Backpressure: none. full: the processes without an entry for another descriptor, which will have
+//   none in the next cycle unless one of theirs is popped (known late, so it is pio_window's last
+//   term); no descriptor of these is completed then.
 module rma_window #(
     parameter int DEPTH = nicloop_pkg::RMA_DEPTH,  // a power of two
     localparam int VPIDS = nicloop_pkg::VPIDS,

@@ -1,11 +1,11 @@
-// route_table: routes that software wrote, one entry per destination node.
+// route_table: routes written by software, one entry per destination node.
 //
-// Job: answers every input of the router whether a destination has an entry and which port it
-//   names. After reset there is none, and the router goes by dimension order. An entry takes effect
-//   for the headers that arrive after its write.
-// Handshake: lookups are combinational; registers as regfile asks (page route, one register per
-//   node): known in the cycle behind the address, the value in the second. Entries of nodes that do
-//   not exist read 0 and keep nothing.
+// Job: tells every input of the router whether a destination has an entry, and its port. After
+//   reset the table is empty, and the router uses dimension order. An entry takes effect for the
+//   headers that arrive after its write.
+// Handshake: lookups are combinational. Registers by regfile's protocol (page route, one register
+//   per node): decoded in the cycle after the address, the value in the second. Entries of nodes
+//   that do not exist read 0 and store nothing.
 module route_table #(
     parameter int NODES = 2,
     parameter int READS = 3,

@@ -1,12 +1,13 @@
 // route_xyz: dimension-order routing on a mesh or torus DIM_X x DIM_Y x DIM_Z.
 //
-// Job: names the output port for a destination: X first, then Y, then Z, then 0 (local). Node
-//   numbers are x + DIM_X * (y + DIM_Y * z). Coordinates come from a constant table, which stays
-//   small logic also where a dimension is not a power of two; with SHAPE_INPUT they are divided out
-//   of the number, which only a simulator should do. On a torus the shorter way round, up where
-//   both are equally long; a dimension of two nodes has no wrap wires.
-// Handshake: none, combinational. legal falls when the destination does not exist. port counts
-//   while enable: a simulation computes nothing where no header stands. shape: see nic_core.
+// Job: selects the output port for a destination: X first, then Y, then Z, then 0 (local). Node
+//   numbers are x + DIM_X * (y + DIM_Y * z). Coordinates are from a constant table, which remains
+//   small logic even if a dimension is not a power of two; with SHAPE_INPUT they are computed by
+//   division, which only a simulator should do. On a torus the shorter way round, upwards if both
+//   are equally long; a dimension of two nodes has no wrap-around wires.
+// Handshake: none, combinational. legal falls when the destination does not exist. port is valid
+//   while enable: the gate spares a simulation the evaluation while no header is present. shape:
+//   see nic_core.
 module route_xyz #(
     parameter int DIM_X  = 2,
     parameter int DIM_Y  = 1,

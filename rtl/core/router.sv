@@ -2,13 +2,13 @@
 // route table.
 //
 // Job: moves packets between PORTS flit channels: 0 local, 1 +X, 2 -X, 3 +Y, 4 -Y, 5 +Z, 6 -Z.
-//   Packets of one source and destination stay in order. An illegal route costs the packet, nothing
-//   else.
-// Handshake: flit channels, packed by port; a sender starts with VC_DEPTH credits per VC. On a
-//   torus the VCs are twice the classes (see router_output); the local channel uses those of layer
-//   0, one per class. The route table's registers answer as regfile asks.
-// Back-pressure: credits per VC. A packet whose output is blocked keeps the entries it has; packets
-//   to other outputs pass it while their VC has entries left, the other VCs always.
+//   Packets of one source and destination stay in order. An illegal route discards the packet and
+//   affects no other.
+// Handshake: flit channels, packed by port; a sender starts with VC_DEPTH credits per VC. A torus
+//   has twice as many VCs as classes (see router_output); the local channel uses those of layer 0,
+//   one per class. The route table's registers use regfile's protocol.
+// Backpressure: credits per VC. A packet whose output is blocked keeps its entries; packets to
+//   other outputs pass it while their VC has free entries, those of other VCs always.
 module router #(
     parameter int PORTS    = 3,
     parameter int VC_DEPTH = 16,
@@ -51,7 +51,7 @@ module router #(
     input  logic [31:0]           rd_addr,
     output logic                  rd_known,
     output logic [63:0]           rd_value,
-    output logic [7:0]            route_errors,  // packets discarded this cycle, by the port they came from
+    output logic [7:0]            route_errors,  // packets discarded this cycle, by input port
     output logic [PORTS-1:0]      drained,       // by a port that drains: a packet
     output logic [PORTS-1:0]      ended,         // the rest of one
     output logic                  idle,          // nothing buffered

@@ -1,12 +1,12 @@
 // router_input: one input port of the router.
 //
-// Job: finds the output port of every packet that arrives, by its header: the route table's entry
-//   where there is one, else dimension order, and keeps the flits in virtual output queues (voq). A
-//   packet that cannot be routed (no such node, port not connected, back where it came from) is
-//   discarded here and hinders nobody, as is one that has come to HOP_MAX routers before: it goes
-//   round. The count of them is in the header.
+// Job: routes every arriving packet by its header (the route table's entry if there is one, else
+//   dimension order) and stores its flits in virtual output queues (voq). A packet that cannot be
+//   routed (no such node, port not connected, back to where it came from) is discarded here and
+//   blocks no other, and so is one that has already passed HOP_MAX routers: it is in a loop. The
+//   hop count is in the header.
 // Handshake: flit channel in (credit-based, see README); voq's reading side out.
-// Back-pressure: a credit returns when a flit leaves its queue or is discarded.
+// Backpressure: a credit is returned when a flit leaves its queue or is discarded.
 module router_input #(
     parameter int PORT     = 0,
     parameter int PORTS    = 3,

@@ -1,9 +1,9 @@
 // rr_arbiter: fair round-robin arbiter.
 //
-// Job: grants the first requester after the one that was served last, so nobody waits for more than
-//   N - 1 others.
-// Handshake: grant is one-hot and combinational; it is taken when advance is high.
-// Back-pressure: without advance the priority does not move.
+// Job: grants the first requester after the one that was served last, so a requester waits for at
+//   most N - 1 others.
+// Handshake: grant is one-hot and combinational; it is consumed when advance is high.
+// Backpressure: without advance the priority does not move.
 module rr_arbiter #(
     parameter int N = 4
 ) (
@@ -14,7 +14,7 @@ module rr_arbiter #(
     output logic [N-1:0] grant
 );
   logic [N-1:0] after;  // ones above the requester that was served last
-  // who asks behind that one; zeros above the first of them, and above the first of all
+  // requesters after that one; zeros above the first of them, and above the first of all
   logic [N-1:0] behind, first, any;
   // Of few requesters it is looked in groups of three side by side, which is faster than a carry:
   // whether one below it asks, in the group and in the groups before.

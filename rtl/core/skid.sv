@@ -1,8 +1,10 @@
 // skid: skid buffer, cuts the combinational path of ready.
 //
-// Job: passes words through with full throughput; s_ready is a register. Handshake: valid/ready on
-// both sides; m_valid never falls and m_data never changes before m_ready. Back-pressure: when
-// m_ready falls, one more word is taken into the spare register, then s_ready falls.
+// Job: passes words through with full throughput; s_ready is a register.
+// Handshake: valid/ready on both sides; m_valid never falls and m_data never changes before
+//   m_ready.
+// Backpressure: when m_ready falls, one more word is stored in the spare register, then s_ready
+//   falls.
 module skid #(
     parameter int W = 64
 ) (
@@ -20,7 +22,7 @@ module skid #(
 
   assign s_ready = !spare_valid;
 
-  // m_ready is known late, so it comes last: no enable and no reset stands behind it.
+  // m_ready is known late, so it is the last term: no enable and no reset depends on it.
   logic stays;
   assign stays = m_valid && !m_ready;
   always_ff @(posedge clk) begin

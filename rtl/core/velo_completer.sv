@@ -1,16 +1,16 @@
 // velo_completer: checks VELO packets and writes them into mailboxes.
 //
-// Job: collects a whole packet (two buffers: one fills while the other is written), checks frame,
-//   CRC, type, length, node and domain, asks mailbox_table for the slot and writes 64 bytes by DMA,
-//   the slot header last. The next packets are written while up to DEPTH answers are awaited, which
-//   come in order; with each a write pointer moves. What fails a check, or whose mailbox was
-//   switched off before that, is discarded and counted.
-// Handshake: flits in by valid/ready, AXI4 write master out (a burst of 8 beats after the other).
-//   An answer counts in the cycle behind it.
-// Back-pressure: with DEPTH answers awaited no packet is begun, and a full mailbox holds everything
-//   behind it, unless it has spent its time (look_spent) and loses the packet: both buffers, the
-//   FIFO of its virtual channel, then the credits of the network. That is VELO's contract; stall
-//   says so in every cycle.
+// Job: buffers a whole packet (two buffers: one fills while the other is written), checks frame,
+//   CRC, type, length, node and domain, requests the slot from mailbox_table and writes 64 bytes by
+//   DMA, the slot header last. Later packets are written while up to DEPTH responses are pending,
+//   which arrive in order; each advances a write pointer. A packet that fails a check, or whose
+//   mailbox was switched off before, is discarded and counted.
+// Handshake: flits in by valid/ready, AXI4 write master out (one burst of 8 beats after the other).
+//   A response counts in the next cycle.
+// Backpressure: with DEPTH responses pending no packet is started. A full mailbox blocks all later
+//   packets, unless its HOLD is used up (look_spent) and the packet is dropped: both buffers, the
+//   FIFO of its virtual channel, then the credits of the network. This is VELO's contract; stall is
+//   high in each such cycle.
 module velo_completer #(
     parameter int DEPTH = nicloop_pkg::DMA_WRITES
 ) (
@@ -56,7 +56,7 @@ module velo_completer #(
     output logic [6:0]  drop_reason,
     output logic [63:0] packet_header,
     output logic [63:0] slot_header,   // valid with commit
-    output logic        ev_stranger,   // it came from another domain, pdid
+    output logic        ev_stranger,   // it is from another domain, pdid
     output logic [15:0] pdid,
     // state
     output logic        idle,
@@ -155,7 +155,7 @@ module velo_completer #(
       reasons[fill_at] <= verdict;
       pdids[fill_at]   <= tail_flit.pdid;
     end
-  logic        judged, judged_at, entire, wrong;  // entire: from head to tail, which is told before its CRC
+  logic        judged, judged_at, entire, wrong;  // entire: from head to tail, known before its CRC
   logic [1:0]  bad_crcs;
   logic [6:0]  reason;  // of the packet in drain_at
   assign wrong  = judged && judged_at == drain_at ? entire && other : bad_crcs[drain_at];
@@ -240,7 +240,7 @@ module velo_completer #(
   nicloop_pkg::header_t ended_header;
   logic        ended_overflow;
   logic [$clog2(DEPTH+2)-1:0] await_level;
-  // The oldest stands in a register: no answer counts earlier than two cycles behind its write.
+  // The oldest is in a register: no response counts earlier than two cycles after its write.
   generate
     if (DEPTH > 1) begin : g_awaited
       fifo #(.W(97), .DEPTH(DEPTH - 1), .FALL_THROUGH(0)) u_awaited (

@@ -1,12 +1,12 @@
-// velo_requester: keeps the lines that processes wrote until they leave, and makes packets of them.
+// velo_requester: buffers the lines that processes have written and sends them as packets.
 //
-// Job: a line is put together, word by word, in the entry behind those of its process that wait;
-//   take makes it one of them. Lines of all processes leave in the order in which they were taken,
-//   each as header, payload and tail flits, the tail with the domain and life of then. What the
-//   line says of itself (nicloop_pkg PIO_*) has been judged (pio_window).
-// Handshake: put and take as pio_window has them; flits valid/ready. Back-pressure: none: full says
-// which processes will have VELO_LINES lines waiting in the next cycle, if no line is
-//   taken in this, and no line of these is taken then.
+// Job: a line is assembled, word by word, in the entry after those of its process that wait; take
+//   completes it. Lines of all processes are sent in the order in which they were completed, each
+//   as header, payload and tail flits, the tail with the domain and life of that cycle. The fields
+//   of a line (nicloop_pkg PIO_*) have been checked by pio_window.
+// Handshake: put and take as in pio_window; flits valid/ready.
+// Backpressure: none. full: the processes that will have VELO_LINES lines waiting in the next cycle
+//   if no line is completed in this one; no line of these is completed then.
 module velo_requester #(
     // processes: a power of two, 2 or more; no line of another is taken
     parameter int VPIDS = nicloop_pkg::VPIDS,
@@ -54,7 +54,7 @@ module velo_requester #(
   /* verilator lint_on UNUSEDSIGNAL */
   logic [VPID_W-1:0] take_vpid, line_vpid, vpid_was;
   logic              line_valid, line_done;
-  logic [LINE_W-1:0] line_at;  // what rd_at of its process says too, but later
+  logic [LINE_W-1:0] line_at;  // the same as rd_at of its process, but earlier
   assign comes     = line_addr;
   assign take_vpid = comes.src_vpid[VPID_W-1:0];
   assign level_of  = wr_at[level_vpid[VPID_W-1:0]] - rd_at[level_vpid[VPID_W-1:0]];
@@ -91,7 +91,7 @@ module velo_requester #(
     if (send) quad <= {quads_high[{line_vpid, line_at, pos[2:0]}], quads_low[{line_vpid, line_at, pos[2:0]}]};
   end
 
-  // ---- which line leaves when, and what it says of itself ----
+  // ---- the order of the lines, and their fields ----
   logic [22:0] says, line_says;  // format pio without byte
   logic [31:0] stamp;
   logic        taken_ready;

@@ -1,10 +1,10 @@
-// velo_slot: the header of a mailbox slot, from that of its packet.
+// velo_slot: the header of a mailbox slot, from the header of its packet.
 //
-// Job: what a slot says of its packet (format slot). Combinational.
+// Job: builds format slot. Combinational.
 // Handshake: none.
-// Back-pressure: none.
+// Backpressure: none.
 module velo_slot (
-    /* verilator lint_off UNUSEDSIGNAL */  // software is not told all of it
+    /* verilator lint_off UNUSEDSIGNAL */  // a slot does not contain all of it
     input  nicloop_pkg::header_t header,
     /* verilator lint_on UNUSEDSIGNAL */
     input  logic                 overflow,  // packets were lost in front of it

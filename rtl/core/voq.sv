@@ -1,15 +1,15 @@
 // voq: the flits that wait at one input of the router, in virtual output queues.
 //
-// Job: one queue per virtual channel and output, so that a packet whose output is blocked holds
-//   back only what follows it to the same output. The VC_DEPTH entries of a VC are shared by its
-//   queues; each queue has rows for all of them. A queue holds whole packets one behind the other,
-//   hence no mark of their heads.
-// Handshake: a flit is written with the output it leaves by, one-hot; with none it is discarded.
-//   Every output reads by itself, one flit per cycle from one VC: rd_pop takes a flit, which
-//   rd_data shows in the cycle after; zero else. Whether the oldest flit of a queue is a tail shows
-//   beforehand, so that who reads need not wait for storage.
-// Back-pressure: a credit per flit that left or was discarded, one per VC and cycle; what leaves to
-//   several outputs at once is owed and follows.
+// Job: one queue per virtual channel and output, so that a packet whose output is blocked blocks
+//   only later packets to the same output. The queues of a VC share its VC_DEPTH entries; each
+//   queue has rows for all of them. A queue holds whole packets one after the other, so their heads
+//   need no mark.
+// Handshake: a flit is written with its output, one-hot; with none it is discarded. Every output
+//   reads independently, one flit per cycle from one VC: rd_pop takes a flit, which rd_data shows
+//   in the next cycle, and zero otherwise. Whether the oldest flit of a queue is a tail is known
+//   before it is popped, so the reader need not wait for the storage.
+// Backpressure: a credit per flit that left or was discarded, one per VC and cycle; if several
+//   flits leave in one cycle, the remaining credits are returned in later cycles.
 module voq #(
     parameter int PORTS    = 3,
     parameter int VCS      = nicloop_pkg::VCS,
@@ -68,7 +68,7 @@ module voq #(
       rd_valid <= '0;
     end else if (moves)
       for (int q = 0; q < N; q++) begin
-        // What is popped is known late: it comes last, and no enable behind it.
+        // rd_pop is known late: it is the last term, and no enable depends on it.
         if (push[q]) wr_ptr[q] <= wr_ptr[q] + 1'b1;
         rd_ptr[q]   <= rd_ptr[q] ^ (rd_flip[q] & {PTR_W{rd_pop[q]}});
         rd_valid[q] <= push[q] || (rd_valid[q] && !(rd_pop[q] && single[q]));
@@ -126,7 +126,7 @@ module voq #(
         for (int v = 0; v < VCS; v++) if (rd_pop[v*PORTS+o])
             pop_at = pop_at | {VC_W'(v), rd_ptr[v*PORTS+o][ROW_W-1:0]};
       end
-      // Nothing is written there meanwhile: the credit of the row is told in that cycle.
+      // No write can go there meanwhile: the credit of the row is returned in that cycle.
       always_ff @(posedge clk) begin
         popped <= 1'b0;
         for (int v = 0; v < VCS; v++) if (!rst && rd_pop[v*PORTS+o]) popped <= 1'b1;

@@ -1,13 +1,12 @@
-// writes_under_way: which processes' rings the writes under way go to, and which of them no longer
-// count.
+// writes_under_way: tracks the outstanding writes to rings, and which of them no longer count.
 //
-// Job: several writes are sent before the memory has answered the first; answers come in their
-//   order. When a ring is switched off, by software or because a write of it failed, what is under
-//   way for it does not count any more, whatever is switched on meanwhile.
-// Handshake: begun, a pulse in the cycle behind the one in which the ring was looked at; ended, a
-//   pulse per answer, with lost in the same cycle. off and failed (with ended) concern all that was
-//   looked at up to this cycle.
-// Back-pressure: none; at most DEPTH are under way.
+// Job: several writes are sent before the memory has answered the first; responses arrive in order.
+//   When a ring is switched off, by software or because a write of it failed, its outstanding
+//   writes do not count any more, even if it is switched on again meanwhile.
+// Handshake: begun, a pulse in the cycle after the one in which the ring was looked up; ended, a
+//   pulse per response, with lost in the same cycle. off and failed (with ended) apply to all rings
+//   looked up to this cycle.
+// Backpressure: none; at most DEPTH are outstanding.
 module writes_under_way #(
     parameter int DEPTH = nicloop_pkg::DMA_WRITES,
     parameter int VPIDS = nicloop_pkg::VPIDS,  // processes: a power of two, 2 or more; no other is named here

@@ -12,7 +12,7 @@
 //   until the core's line has fallen. nic_rst and link_rst are the core's resets. A register access
 //   goes when all pieces are answered, pieces go when no register access is under way: so the order
 //   is that of a processor with one ID.
-// Back-pressure: answers are taken at once; with a seed (+nl_axi_seed) all that AXI leaves open is
+// Backpressure: answers are taken at once; with a seed (+nl_axi_seed) all that AXI leaves open is
 // at random.
 //
 // Registers: below 1 MB the core's, at 1 MB the board's page (axi_page), and at SETTINGS 100: bit 0

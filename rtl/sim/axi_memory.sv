@@ -14,7 +14,7 @@
 //     DATA_TAKEN    AWREADY after all data of the burst has been taken
 //     BOTH_SEEN     AWREADY and WREADY after AWVALID and WVALID; ARREADY after ARVALID
 //   message is a pulse per vector: its interrupt has arrived.
-// Back-pressure: without wild none, up to QUEUE bursts each way.
+// Backpressure: without wild none, up to QUEUE bursts each way.
 `include "nicloop_dpi.svh"
 module axi_memory #(
     parameter int          ID_W     = 4,

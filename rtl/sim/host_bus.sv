@@ -6,7 +6,7 @@
 //   follow each other without a gap, up to QUEUE each way; a write is acknowledged wr_latency
 //   cycles after its last beat, the first beat of a read comes rd_latency cycles after its address,
 //   or behind the reads before it.
-// Back-pressure: answers are always taken at once.
+// Backpressure: answers are always taken at once.
 `include "nicloop_dpi.svh"
 module host_bus (
     input  logic        clk,

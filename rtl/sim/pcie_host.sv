@@ -6,7 +6,7 @@
 // Handshake: as host_bus, but for what PCIe cannot tell: writes, to registers, send windows and
 //   memory, are posted and always OKAY, and irq is up from a vector's message on until its line
 //   falls. wr_latency means nothing: a write has no answer.
-// Back-pressure: that of nic_pcie; AXI answers are taken when a completion has its place.
+// Backpressure: that of nic_pcie; AXI answers are taken when a completion has its place.
 module pcie_host #(
     parameter int TICK = 1 << 14, // of nic_pcie's time-out: 0.2 to 0.3 ms, less than on a board
     // The board's hard block between nic_pcie and the root complex: 0 none, 1 LitePCIe 64 bits, 2

@@ -12,7 +12,7 @@
 // Handshake: TLPs as in docs/decisions/0020, 64 bits a word; commands through DPI, a register
 //   access at a time. A write to a register is done when it has left, a piece of a line when its
 //   window has answered, with OKAY both: that is all a host knows of a posted write.
-// Back-pressure: commands go in the order in which they were posted and wait while the NIC's stream
+// Backpressure: commands go in the order in which they were posted and wait while the NIC's stream
 //   does, reads also while rx_np_ok is low; without a seed the NIC's TLPs are always taken.
 //
 // Registers at SETTINGS: CHANCES are those of a read of the NIC, in 1/2^32; which one meets it is

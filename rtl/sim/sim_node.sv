@@ -14,7 +14,7 @@
 //   may stop; slept says for how many cycles it stood in all. RMA and links have gated clocks,
 //   which may stop before: see nic_core. expect_credits is raised between two edges while the whole
 //   mesh is empty: an assertion then checks that no credit was lost or invented.
-// Back-pressure: that of nic_core; a word takes no time on the wire.
+// Backpressure: that of nic_core; a word takes no time on the wire.
 module sim_node #(
     parameter int PORTS           = 3,
     parameter int VC_DEPTH        = 16,
