@@ -15,14 +15,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The protocol's own claims hold; nothing simulated is involved.
+// refuted are the claims of papers about pure protocols that do not hold.
+var refuted = []string{
+	"theorem 2: none do if a list is searched in order, as Portals does (corrected table)",
+}
+
+// The protocol's own claims hold, but for those that are known to be wrong; nothing simulated is
+// involved.
 func TestPureClaimsHold(t *testing.T) {
 	for _, x := range All() {
 		if !x.Pure {
 			continue
 		}
 		for _, v := range papertest.Small(t, x).Claims {
-			require.True(t, v.Holds(), "%s: %s: %s", x.IDs[0], v.Claim, v.Ours)
+			require.Equal(t, !slices.Contains(refuted, v.Claim), v.Holds(), "%s: %s: %s", x.IDs[0], v.Claim, v.Ours)
 		}
 	}
 }
