@@ -56,6 +56,9 @@ func taskOf(out *regress.Outcome, o *regress.Options, file string) batch.Task {
 	if file != "" {
 		args = append(args, "--baseline="+file)
 	}
+	if userTests != "" { // the description of a design may name other tests
+		args = append(args, "--tests="+userTests)
+	}
 	if o.NoLockstep {
 		args = append(args, "--no-lockstep")
 	}

@@ -7,7 +7,9 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
+	"time"
 
+	"github.com/nicloop/nicloop/bench/regress"
 	"github.com/stretchr/testify/require"
 )
 
@@ -75,4 +77,23 @@ func TestUserTestsOfProgram(t *testing.T) {
 	_, code, out = regressIn(t, "--device", "model:", "--tests", t.TempDir())
 	require.Equal(t, exitUsage, code, out)
 	require.Contains(t, out, "this program has the tests of "+dir)
+}
+
+// A task of a cluster runs the tests of this program, although the description of the design names
+// other ones.
+func TestTaskOfUserTests(t *testing.T) {
+	dir, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	t.Chdir(dir)
+	require.NoError(t, os.Mkdir("tests", 0o777))
+	description := "top: t\nsources: [t.v]\nclocks: {clk: 4ns}\nregisters: {bus: s_axil}\ntests: others\n"
+	require.NoError(t, os.WriteFile("mine.yaml", []byte(description), 0o666))
+	userTests = filepath.Join(dir, "tests")
+	t.Cleanup(func() { userTests = "" })
+	task := taskOf(&regress.Outcome{Test: regress.Test{Name: "mine/test"}, Device: "design:mine.yaml", Seed: 1, Dir: filepath.Join(dir, "out")},
+		&regress.Options{Timeout: time.Minute}, "")
+	require.Equal(t, "regress", task.Args[0])
+	_, code, out := regressIn(t, task.Args[1:]...)
+	require.Equal(t, exitUsage, code, out)
+	require.Contains(t, out, "no test is added", "the tests of the program were selected: it has none here")
 }
