@@ -137,7 +137,7 @@ func (n *NI) setEnabled(index uint8, on bool) error {
 // PTEnabled tells whether an entry takes messages.
 func (n *NI) PTEnabled(index uint8) bool { p := n.portal(index); return p != nil && p.enabled }
 
-// MDBind is PtlMDBind (3.10.2).
+// MDBind is PtlMDBind (3.10.3).
 func (n *NI) MDBind(d MemoryDescriptor) (MD, error) {
 	if _, ok := n.memory.Bytes(d.Start, d.Length); !ok {
 		return 0, invalid("memory descriptor: no memory of %d bytes at %#x", d.Length, d.Start)
@@ -159,7 +159,7 @@ func (n *NI) MDBind(d MemoryDescriptor) (MD, error) {
 	return MD(h), nil
 }
 
-// MDRelease is PtlMDRelease (3.10.3). A descriptor with pending operations is in use.
+// MDRelease is PtlMDRelease (3.10.4). A descriptor with pending operations is in use.
 func (n *NI) MDRelease(h MD) error {
 	d := n.mds.get(uint32(h))
 	if d == nil {
