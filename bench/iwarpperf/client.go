@@ -38,6 +38,7 @@ type ClientOptions struct {
 	// Network connects both ends, as its hosts 0 and 1, in this program and in simulated time. It
 	// excludes Address.
 	Network *ethernet.Network
+	Markers bool // of MPA, in both directions of rc over Network
 }
 
 // A Client is connected to a server. It is not safe for concurrent use.
@@ -74,7 +75,7 @@ func Open(ctx context.Context, o ClientOptions) (c *Client, err error) {
 	var a iwarp.Attachment
 	switch {
 	case o.Network != nil:
-		return c, c.simulated(kind, o.Network)
+		return c, c.simulated(kind, o)
 	case kind == iwarp.RC && o.Address == "":
 		a, err = c.loopback(ctx)
 	case kind == iwarp.RC:

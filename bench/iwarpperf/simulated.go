@@ -16,9 +16,10 @@ import (
 const etherPort = 7174
 
 // simulated opens both ends on hosts 0 and 1 of a network.
-func (c *Client) simulated(kind iwarp.QPType, n *ethernet.Network) error {
+func (c *Client) simulated(kind iwarp.QPType, o ClientOptions) error {
+	n := o.Network
 	if kind == iwarp.RC {
-		return c.simulatedConnection(n)
+		return c.simulatedConnection(n, o.Markers)
 	}
 	// Both types of a run may share a network, so each has its own ports.
 	port := etherPort + uint16(kind)
@@ -40,7 +41,7 @@ func (c *Client) simulated(kind iwarp.QPType, n *ethernet.Network) error {
 }
 
 // simulatedConnection opens a stream between hosts 0 and 1 and performs the start-up phase of MPA.
-func (c *Client) simulatedConnection(n *ethernet.Network) error {
+func (c *Client) simulatedConnection(n *ethernet.Network, markers bool) error {
 	l, err := n.Listen(1, etherPort)
 	if err != nil {
 		return err
@@ -54,6 +55,7 @@ func (c *Client) simulatedConnection(n *ethernet.Network) error {
 		return err
 	}
 	own := options(nil)
+	own.Markers = markers
 	request, err := exchange(n, client, server, mpa.Request(own))
 	if err != nil {
 		return err

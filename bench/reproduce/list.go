@@ -8,6 +8,7 @@ import (
 
 	"github.com/nicloop/nicloop/bench/paper"
 	"github.com/nicloop/nicloop/bench/paper/adapt"
+	"github.com/nicloop/nicloop/bench/paper/dgram"
 	"github.com/nicloop/nicloop/bench/paper/fc"
 	"github.com/nicloop/nicloop/bench/paper/portals"
 	"github.com/nicloop/nicloop/bench/paper/rdrp"
@@ -19,7 +20,7 @@ import (
 
 // All returns the experiments of all papers.
 func All() []*paper.Experiment {
-	return slices.Concat(fc.Experiments(), rdrp.Experiments(), portals.Experiments(), spec.Experiments(), reuse.Experiments(), adapt.Experiments())
+	return slices.Concat(fc.Experiments(), rdrp.Experiments(), portals.Experiments(), spec.Experiments(), reuse.Experiments(), adapt.Experiments(), dgram.Experiments())
 }
 
 // Find returns the experiments whose IDs match the patterns, in the order of All.
