@@ -5,12 +5,14 @@ import (
 
 	"github.com/nicloop/nicloop/drivers/limits"
 	"github.com/nicloop/nicloop/drivers/logs"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/host"
 	"github.com/nicloop/nicloop/host/world"
 )
 
 // What a run on a simulated machine occupies, in bytes, measured as the peak resident memory of
-// runs on ideal: and model:. TestMemoryEstimate of cmd/nicloop compares the estimate with runs.
+// runs on ideal:, model: and rtl:. TestMemoryEstimate of cmd/nicloop compares the estimate with
+// runs on ideal:, TestMemoryOnRTL with measured peaks.
 const (
 	memoryOfProgram   = 38 << 20 // before the first rank
 	memoryOfRank      = 64 << 10
@@ -20,6 +22,9 @@ const (
 	memoryOfFragment  = 6 << 10 // the events of an RMA packet and its response, with Config.Blocks
 	fragmentBytes     = 256     // of a long message that an RMA packet carries
 	inFlight          = 0.5     // of a rank's message that the network holds as packets
+
+	memoryOfSimulator = 6 << 20 // process of its own, of rtl: and design:
+	memoryOfRTL       = 256 << 10
 )
 
 // memory estimates how much a run occupies.
@@ -35,6 +40,9 @@ func (c *Config) memory(w *world.Config) (float64, error) {
 	used := min(float64(slots), Packets(*c)/ranks)
 	each := memoryOfRank + memoryOfSlot*used + memoryOfIteration*float64(c.Iterations) + memoryOfMessage*float64(c.buffers)
 	sum := memoryOfProgram + ranks*each
+	if registry.NeedsPreparation(c.Device) { // it has a simulator
+		sum += memoryOfSimulator + float64(c.Nodes)*memoryOfRTL
+	}
 	if w.Longest > host.EagerMax {
 		sum += active * (float64(c.buffers) + inFlight) * float64(w.Longest)
 		if c.Blocks {

@@ -78,15 +78,29 @@ func (s *Study) Curve(ctx context.Context, rates []float64) ([]*Rate, error) {
 
 // checkMemory compares the memory of the concurrently simulated networks with the memory available.
 func (s *Study) checkMemory(points int) error {
-	needs := s.Config.Memory() * float64(min(points, max(s.Jobs, 1)))
-	if n := float64(s.Config.Topology.Nodes()); s.Flits {
-		needs = n * n * flitsDistance
-	}
-	return limits.CheckMemory(s.Config.Topology.String(), needs, "the size of the topology, --depth or --jobs")
+	return limits.CheckMemory(s.Config.Topology.String(), s.memory(points), "the size of the topology, --depth or --jobs")
 }
 
-// flitsDistance is the memory per pair of nodes in the flit engine, in bytes.
-const flitsDistance = 8
+// What a study occupies, in bytes, measured as peaks of resident memory: see TestMemory.
+const (
+	memoryOfProgram = 38 << 20 // before the first network
+	garbage         = 1.6      // peak of the heap by what a network of the packet engine allocates
+	// The flit engine, per node, per flit of a queue and per pair of nodes.
+	memoryOfFlitNode = 36 << 10
+	memoryOfFlit     = 160
+	memoryOfDistance = 8
+)
+
+// memory estimates how much a study of some points occupies.
+func (s *Study) memory(points int) float64 {
+	c := &s.Config
+	each := garbage * c.Memory()
+	if n := float64(c.Topology.Nodes()); s.Flits {
+		queues := float64(c.Topology.Ports(0) * c.Routing.VCs())
+		each = n * (n*memoryOfDistance + memoryOfFlitNode + queues*float64(c.Depth)*memoryOfFlit)
+	}
+	return memoryOfProgram + each*float64(min(points, max(s.Jobs, 1)))
+}
 
 func (s *Study) one(ctx context.Context, rate float64, seed int) (*Point, error) {
 	if ctx.Err() != nil { // do not build the networks of all remaining points
