@@ -23,11 +23,16 @@ func (f *Figure) gaps() (reasons []string) {
 		}
 	}
 	if f.Heat != nil {
-		for _, row := range f.Heat.Values {
-			for _, v := range row {
-				if math.IsNaN(v) {
-					reasons = append(reasons, "not measured")
+		for i, row := range f.Heat.Values {
+			for k, v := range row {
+				if !math.IsNaN(v) {
+					continue
 				}
+				reason := "not measured"
+				if f.Heat.Gaps != nil {
+					reason = f.Heat.Gaps[i][k]
+				}
+				reasons = append(reasons, reason)
 			}
 		}
 	}
@@ -71,8 +76,8 @@ func (f *Figure) notes() string {
 	return strings.Join(notes, "; ")
 }
 
-// gapMarks implements plot.Plotter for the gaps of lines: crosses above the plot, where there are no
-// points. Many series without a value at one X are one cross with their number.
+// gapMarks implements plot.Plotter for the gaps of lines: crosses above the plot, where there are
+// no points. Many series without a value at one X are one cross with their number.
 type gapMarks struct {
 	at     map[float64][]color.Color // of the series without a value, by X
 	radius vg.Length

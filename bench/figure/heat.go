@@ -15,6 +15,7 @@ import (
 type Heat struct {
 	X, Y        []string
 	Values      [][]float64 // [y][x]; NaN: not measured
+	Gaps        [][]string  // why a value is not measured; nil: unknown
 	Label, Unit string
 }
 

@@ -83,7 +83,7 @@ func Base(path string) string {
 // Heights of figures without a height.
 const (
 	defaultWidth, defaultHeight = 6 * vg.Inch, 4 * vg.Inch
-	panelShape                  = 0.72 // height of a panel by its width
+	panelShape, narrowShape     = 0.72, 0.8 // height of a panel, or of a narrow figure, by its width
 )
 
 func (f *Figure) size() (w, h vg.Length) {
@@ -99,7 +99,7 @@ func (f *Figure) size() (w, h vg.Length) {
 	case rows > 1 || cols > 1:
 		h = vg.Length(rows)*w/vg.Length(cols)*panelShape + 0.25*w
 	case w < defaultWidth:
-		h = w * panelShape
+		h = w * narrowShape
 	}
 	return w, h + f.legendHeight(w)
 }
