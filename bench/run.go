@@ -8,6 +8,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/logs"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/host"
 	"github.com/sirupsen/logrus"
 )
@@ -19,23 +20,8 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 	if err != nil {
 		return nil, err
 	}
-	wl.complete(&c)
-	if err := c.Validate(); err != nil {
+	if err := wl.prepare(&c); err != nil {
 		return nil, err
-	}
-	if err := wl.checkAlgorithm(&c); err != nil {
-		return nil, err
-	}
-	if c.Helper && !wl.paired {
-		return nil, fmt.Errorf("%w: progress thread for %s: the workload does not compute", drivers.ErrConfig, wl.Name)
-	}
-	if c.Compute > 0 && !wl.computes && !wl.steps || c.Jitter > 0 && !wl.computes {
-		return nil, fmt.Errorf("%w: computation for %s: the workload does not compute", drivers.ErrConfig, wl.Name)
-	}
-	if wl.check != nil {
-		if err := wl.check(&c); err != nil {
-			return nil, err
-		}
 	}
 	w, obs, err := openObserved(ctx, &c, drivers.CanSimulate)
 	if err != nil {
@@ -49,6 +35,44 @@ func Run(ctx context.Context, c Config) (res *Result, err error) {
 		}
 	}
 	return res, errors.Join(w.finish(res), wl.checkVerified(&c, res))
+}
+
+// prepare completes the configuration, and checks it as far as that needs no device.
+func (wl *Workload) prepare(c *Config) error {
+	wl.complete(c)
+	if err := c.Validate(); err != nil {
+		return err
+	}
+	if err := wl.checkAlgorithm(c); err != nil {
+		return err
+	}
+	if c.Helper && !wl.paired {
+		return fmt.Errorf("%w: progress thread for %s: the workload does not compute", drivers.ErrConfig, wl.Name)
+	}
+	if c.Compute > 0 && !wl.computes && !wl.steps || c.Jitter > 0 && !wl.computes {
+		return fmt.Errorf("%w: computation for %s: the workload does not compute", drivers.ErrConfig, wl.Name)
+	}
+	if wl.check != nil {
+		return wl.check(c)
+	}
+	return nil
+}
+
+// Check finds the mistakes of a configuration that Run would refuse before it opens the device.
+func Check(c Config) error {
+	wl, err := FindWorkload(c.Workload)
+	if err != nil {
+		return err
+	}
+	if err := errors.Join(wl.prepare(&c), registry.Validate(c.Device)); err != nil {
+		return err
+	}
+	on := c.world()
+	m, err := on.Layout(nil)
+	if err != nil {
+		return err
+	}
+	return c.checkMemory(&on, m)
 }
 
 // openObserved opens the world of a run with the observers that its configuration asks for.

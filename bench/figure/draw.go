@@ -1,11 +1,9 @@
 package figure
 
 import (
-	"fmt"
-	"image/color"
 	"math"
 	"slices"
-	"strconv"
+	"strings"
 
 	"gonum.org/v1/plot"
 	"gonum.org/v1/plot/font"
@@ -14,61 +12,27 @@ import (
 	"gonum.org/v1/plot/vg/draw"
 )
 
-// A look is the style of a series. Neighbours differ in brightness, dash and marker.
-type look struct {
-	color  color.NRGBA
-	dashes []vg.Length
-	marker draw.GlyphDrawer
-}
-
-var looks = []look{
-	{color.NRGBA{0x0b, 0x2e, 0x59, 0xff}, nil, draw.CircleGlyph{}},
-	{color.NRGBA{0xe0, 0x7b, 0x12, 0xff}, dashed(6, 2), draw.BoxGlyph{}},
-	{color.NRGBA{0x1f, 0x7a, 0x6b, 0xff}, dashed(2, 2), draw.PyramidGlyph{}},
-	{color.NRGBA{0x8f, 0xb8, 0xde, 0xff}, nil, draw.SquareGlyph{}},
-	{color.NRGBA{0x9c, 0x1f, 0x4b, 0xff}, dashed(8, 2, 2, 2), draw.RingGlyph{}},
-	{color.NRGBA{0x6f, 0x6f, 0x6f, 0xff}, dashed(4, 4), draw.CrossGlyph{}},
-	{color.NRGBA{0xd8, 0xb8, 0x2a, 0xff}, dashed(10, 3), draw.TriangleGlyph{}},
-	{color.NRGBA{0x00, 0x00, 0x00, 0xff}, dashed(1, 3), draw.PlusGlyph{}},
-}
-
-func dashed(points ...vg.Length) []vg.Length { return points }
-
-func lookOf(i int) look { return looks[i%len(looks)] }
-
-var (
-	ink  = color.Gray{0x20}
-	grid = color.Gray{0xdd}
-)
-
-const (
-	titleSize  = font.Length(13)
-	labelSize  = font.Length(12)
-	tickSize   = font.Length(10.5)
-	lineWidth  = vg.Length(1.6)
-	markerSize = vg.Length(3.2)
-)
-
 // style sets fonts and axes.
 func (f *Figure) style(p *plot.Plot) {
+	z := f.sizes()
 	for _, a := range []struct {
 		axis *plot.Axis
 		want *Axis
 	}{{&p.X, &f.X}, {&p.Y, &f.Y}} {
 		a.axis.Label.Text = a.want.text()
-		a.axis.Label.TextStyle.Font = sans(labelSize)
+		a.axis.Label.TextStyle.Font = sans(z.label)
 		a.axis.Label.TextStyle.Color = ink
-		a.axis.Label.Padding = 4
-		a.axis.Tick.Label.Font = sans(tickSize)
+		a.axis.Label.Padding = z.margin / 2
+		a.axis.Tick.Label.Font = sans(z.tick)
 		a.axis.Tick.Label.Color = ink
 		a.axis.LineStyle.Color, a.axis.Tick.LineStyle.Color = ink, ink
 		switch a.want.Scale {
 		case Linear:
-			a.axis.Tick.Marker = plot.TickerFunc(withZero)
+			a.axis.Tick.Marker = plot.TickerFunc(multiples)
 		case Log10:
-			a.axis.Scale, a.axis.Tick.Marker = plot.LogScale{}, plot.LogTicks{Prec: -1}
+			a.axis.Scale, a.axis.Tick.Marker = plot.LogScale{}, plot.TickerFunc(powersOfTen)
 		case Log2:
-			a.axis.Scale, a.axis.Tick.Marker = plot.LogScale{}, plot.TickerFunc(powersOfTwo)
+			a.axis.Scale, a.axis.Tick.Marker = plot.LogScale{}, plot.TickerFunc(f.powersOfTwo)
 		}
 	}
 	lines := plotter.NewGrid()
@@ -83,55 +47,130 @@ func sans(size font.Length) font.Font {
 	return font.Font{Typeface: "Liberation", Variant: "Sans", Size: size}
 }
 
-func (f *Figure) addLines(p *plot.Plot) (keys []key, err error) {
-	for i, s := range f.Series {
-		points := make(plotter.XYs, len(s.Points))
-		for k, pt := range s.Points {
-			points[k] = plotter.XY{X: pt.X, Y: pt.Y}
-		}
-		line, marks, err := plotter.NewLinePoints(points)
-		if err != nil {
-			return nil, &Error{f.Title, fmt.Sprintf("series %q: %v", s.Name, err)}
-		}
-		l := lookOf(i)
-		line.LineStyle = draw.LineStyle{Color: l.color, Width: lineWidth, Dashes: l.dashes}
-		marks.GlyphStyle = draw.GlyphStyle{Color: l.color, Radius: markerSize, Shape: l.marker}
-		p.Add(line, marks)
-		if bars := s.errorBars(l, 0, false); len(bars.points) > 0 {
-			p.Add(bars)
-		}
-		keys = append(keys, key{s.Name, []plot.Thumbnailer{line, marks}})
+// addNew appends a name that is not in the list.
+func addNew(list []string, name string) []string {
+	if slices.Contains(list, name) {
+		return list
 	}
-	return keys, nil
+	return append(list, name)
 }
 
-// addBars draws the bars of a group side by side over its name.
-func (f *Figure) addBars(p *plot.Plot) (keys []key, err error) {
-	width, _ := f.size()
-	n := len(f.Series)
-	bar := 0.62 * width / vg.Length(len(f.Groups)*(n+1))
-	for i, s := range f.Series {
-		values := make(plotter.Values, len(s.Points))
-		for k, pt := range s.Points {
-			values[k] = pt.Y
-		}
-		b, err := plotter.NewBarChart(values, bar)
-		if err != nil {
-			return nil, &Error{f.Title, fmt.Sprintf("series %q: %v", s.Name, err)}
-		}
-		b.Color = lookOf(i).color
-		b.LineStyle = draw.LineStyle{Color: ink, Width: 0.7}
-		b.Offset = bar * (vg.Length(i) - vg.Length(n-1)/2)
-		p.Add(b)
-		if bars := s.errorBars(lookOf(i), b.Offset, true); len(bars.points) > 0 {
-			p.Add(bars)
-		}
-		keys = append(keys, key{s.Name, []plot.Thumbnailer{b}})
+func (f *Figure) hasFacets() bool {
+	return slices.ContainsFunc(f.Series, func(s Series) bool { return s.Facet != "" })
+}
+
+// facets returns the names of the panels, in order of the series.
+func (f *Figure) facets() (names []string) {
+	for _, s := range f.Series {
+		names = addNew(names, s.Facet)
 	}
-	p.NominalX(f.Groups...)
-	p.X.Min, p.X.Max = -0.5, float64(len(f.Groups))-0.5
-	p.X.Padding = 0
-	return keys, nil
+	if len(names) == 0 {
+		return []string{""} // a heat map
+	}
+	return names
+}
+
+// grid returns the number of rows and columns of panels.
+func (f *Figure) grid() (rows, cols int) {
+	n := len(f.facets())
+	cols = min(3, int(math.Ceil(math.Sqrt(float64(n)))))
+	if f.Width > 0 && f.Width < 4 {
+		cols = min(cols, 2)
+	}
+	return (n + cols - 1) / cols, cols
+}
+
+// panels builds a plot for each facet, in rows, and the legend. All have the same axes.
+func (f *Figure) panels() (grid [][]*plot.Plot, keys []key, err error) {
+	rows, cols := f.grid()
+	grid = make([][]*plot.Plot, rows)
+	for i := range grid {
+		grid[i] = make([]*plot.Plot, cols)
+	}
+	var all []*plot.Plot
+	for i, name := range f.facets() {
+		p, more, err := f.panel(name)
+		if err != nil {
+			return nil, nil, err
+		}
+		for _, k := range more {
+			if !slices.ContainsFunc(keys, func(o key) bool { return f.hasFacets() && o.name == k.name }) {
+				keys = append(keys, k)
+			}
+		}
+		if f.hasFacets() { // the labels are shared
+			p.X.Label.Text, p.Y.Label.Text = "", ""
+		}
+		grid[i/cols][i%cols] = p
+		all = append(all, p)
+	}
+	if f.Heat == nil {
+		unite(all)
+		for _, p := range all {
+			f.ranges(p)
+		}
+	}
+	return grid, keys, nil
+}
+
+// unite gives all panels the range of the union.
+func unite(all []*plot.Plot) {
+	for _, axis := range []func(*plot.Plot) *plot.Axis{func(p *plot.Plot) *plot.Axis { return &p.X }, func(p *plot.Plot) *plot.Axis { return &p.Y }} {
+		low, high := math.Inf(1), math.Inf(-1)
+		for _, p := range all {
+			low, high = min(low, axis(p).Min), max(high, axis(p).Max)
+		}
+		for _, p := range all {
+			axis(p).Min, axis(p).Max = low, high
+		}
+	}
+}
+
+// panel builds the plot of a facet.
+func (f *Figure) panel(facet string) (*plot.Plot, []key, error) {
+	p := plot.New()
+	p.BackgroundColor = nil
+	f.style(p)
+	if f.Heat != nil {
+		keys, err := f.addHeat(p)
+		f.addMarks(p)
+		return p, keys, err
+	}
+	var series []Series
+	for _, s := range f.Series {
+		if s.Facet == facet {
+			series = append(series, s)
+		}
+	}
+	p.Title.Padding = 0
+	if p.Title.Text = facet; facet != "" {
+		p.Title.TextStyle.Font = sans(f.sizes().label)
+		p.Title.Padding = 2
+	}
+	add := f.addLines
+	if len(f.Groups) > 0 {
+		add = f.addBars
+	}
+	keys, err := add(p, series)
+	f.addMarks(p)
+	return p, keys, err
+}
+
+// wrap breaks a text into lines that fit a width. Line breaks in the text remain.
+func wrap(style draw.TextStyle, s string, width vg.Length) string {
+	var lines []string
+	for _, paragraph := range strings.Split(s, "\n") {
+		line := ""
+		for _, word := range strings.Fields(paragraph) {
+			longer := strings.TrimSpace(line + " " + word)
+			if line != "" && style.Width(longer) > width {
+				lines, longer = append(lines, line), word
+			}
+			line = longer
+		}
+		lines = append(lines, line)
+	}
+	return strings.Join(lines, "\n")
 }
 
 // ranges widens the axes to marks, error bars and zero.
@@ -166,61 +205,4 @@ func fix(axis *plot.Axis, want *Axis) {
 	} else {
 		axis.Min, axis.Max = axis.Min/2, axis.Min*2
 	}
-}
-
-// withZero labels zero if the axis crosses it, because the sign of a gain matters. The library
-// might choose -5, 10 and 25.
-func withZero(low, high float64) []plot.Tick {
-	ticks := plot.DefaultTicks{}.Ticks(low, high)
-	zero := func(t plot.Tick) bool { return t.Label != "" && math.Abs(t.Value) < (high-low)*1e-9 }
-	if low >= 0 || high <= 0 || slices.ContainsFunc(ticks, zero) {
-		return ticks
-	}
-	return multiples(low, high)
-}
-
-// multiples labels multiples of 1, 2 or 5 times a power of ten: three to seven of them.
-func multiples(low, high float64) (ticks []plot.Tick) {
-	const most = 6
-	exponent := math.Floor(math.Log10((high - low) / most))
-	step := math.Pow(10, exponent)
-	for _, m := range []float64{2, 5, 10} {
-		if (high-low)/step > most {
-			step = m * math.Pow(10, exponent)
-		}
-	}
-	digits := max(0, -int(math.Floor(math.Log10(step))))
-	for i := int(math.Ceil(low / step)); float64(i) <= high/step; i++ {
-		v := float64(i) * step
-		ticks = append(ticks, plot.Tick{Value: v, Label: strconv.FormatFloat(v, 'f', digits, 64)})
-	}
-	return ticks
-}
-
-// powersOfTwo labels as many powers of two as fit.
-func powersOfTwo(low, high float64) (ticks []plot.Tick) {
-	const most = 9
-	first, last := int(math.Floor(math.Log2(low))), int(math.Ceil(math.Log2(high)))
-	every := max(1, (last-first+most-1)/most)
-	for e := first; e <= last; e++ {
-		t := plot.Tick{Value: math.Exp2(float64(e))}
-		if (e-first)%every == 0 {
-			t.Label = binary(t.Value)
-		}
-		ticks = append(ticks, t)
-	}
-	return ticks
-}
-
-// binary formats 4096 as 4 Ki.
-func binary(v float64) string {
-	for _, u := range []struct {
-		size float64
-		name string
-	}{{1 << 30, " Gi"}, {1 << 20, " Mi"}, {1 << 10, " Ki"}} {
-		if v >= u.size {
-			return strconv.FormatFloat(v/u.size, 'g', -1, 64) + u.name
-		}
-	}
-	return strconv.FormatFloat(v, 'g', -1, 64)
 }

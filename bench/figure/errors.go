@@ -25,7 +25,7 @@ func (s *Series) errorBars(look look, offset vg.Length, grouped bool) *errorBars
 		b.style.Color = ink
 	}
 	for i, p := range s.Points {
-		if p.Low == 0 && p.High == 0 {
+		if p.Gap != "" || p.Low == 0 && p.High == 0 {
 			continue
 		}
 		if grouped {

@@ -2,19 +2,10 @@ package figure
 
 import (
 	"encoding/csv"
-	"errors"
 	"fmt"
 	"io"
 	"math"
-	"path/filepath"
 	"strconv"
-	"strings"
-
-	"gonum.org/v1/plot"
-	"gonum.org/v1/plot/vg"
-	"gonum.org/v1/plot/vg/draw"
-	"gonum.org/v1/plot/vg/vgimg"
-	"gonum.org/v1/plot/vg/vgsvg"
 
 	"github.com/nicloop/nicloop/drivers/userfile"
 )
@@ -29,8 +20,13 @@ type Figure struct {
 	Groups []string
 	// Heat makes it a heat map, which has no series.
 	Heat *Heat
-	// Width and Height are in inches; 0: 6 by 4.
+	// Notes are sentences under the plot, in front of the number of gaps.
+	Notes []string
+	// Width and Height are in inches; 0: 6 by 4, or a height that suits the width and the facets.
+	// Text, lines and markers of narrow figures are smaller, so that they can be printed unscaled.
 	Width, Height float64
+	// Formats are the formats in addition to PNG, SVG and CSV: pdf, tex (PGF), gp (gnuplot).
+	Formats []string
 }
 
 // An Axis has a label and, unless it is a count, a unit.
@@ -55,10 +51,17 @@ const (
 type Series struct {
 	Name   string
 	Points []Point
+	// Facet is the name of the panel that shows the series. Series with equal names look the same in
+	// all panels. If no series has a facet, there is one panel.
+	Facet string
 }
 
 // A Point is a value in the units of the axes, with its lowest and highest measurement.
-type Point struct{ X, Y, Low, High float64 }
+type Point struct {
+	X, Y, Low, High float64
+	// Gap is why the point has no value, such as "hang". The other numbers except X are ignored.
+	Gap string
+}
 
 // A Mark is a dashed line across the whole figure with a text, such as a paper's claim.
 type Mark struct {
@@ -76,64 +79,6 @@ type Error struct{ Figure, What string }
 
 func (e *Error) Error() string { return fmt.Sprintf("figure %q: %s", e.Figure, e.What) }
 
-// Files lists the files that [Figure.Save] writes.
-func Files(path string) []string {
-	base := Base(path)
-	return []string{base + ".png", base + ".svg", base + ".csv"}
-}
-
-// Save writes PATH.png, PATH.svg and PATH.csv; an extension of path is removed.
-func (f *Figure) Save(path string) error {
-	d, err := f.drawing()
-	if err != nil {
-		return err
-	}
-	base := Base(path)
-	w, h := f.size()
-	svg := vgsvg.New(w, h)
-	png := vgimg.PngCanvas{Canvas: vgimg.NewWith(vgimg.UseWH(w, h), vgimg.UseDPI(200))}
-	d.draw(draw.New(svg))
-	d.draw(draw.New(png))
-	return errors.Join(
-		write(base+".svg", func(o io.Writer) error { _, err := svg.WriteTo(o); return err }),
-		write(base+".png", func(o io.Writer) error { _, err := png.WriteTo(o); return err }),
-		f.saveCSV(base+".csv"))
-}
-
-// Base returns path without the extensions that Save writes.
-func Base(path string) string {
-	switch ext := filepath.Ext(path); ext {
-	case ".png", ".svg", ".csv":
-		return strings.TrimSuffix(path, ext)
-	}
-	return path
-}
-
-// wrapped breaks a long title after a comma.
-func (f *Figure) wrapped() string {
-	w, _ := f.size()
-	most := int(w / vg.Inch * 12) // characters
-	if len(f.Title) <= most {
-		return f.Title
-	}
-	at := strings.LastIndex(f.Title[:most], ", ")
-	if at < 0 {
-		return f.Title
-	}
-	return f.Title[:at+1] + "\n" + f.Title[at+2:]
-}
-
-func (f *Figure) size() (w, h vg.Length) {
-	w, h = 6*vg.Inch, 4*vg.Inch
-	if f.Width > 0 {
-		w = vg.Length(f.Width) * vg.Inch
-	}
-	if f.Height > 0 {
-		h = vg.Length(f.Height) * vg.Inch
-	}
-	return w, h
-}
-
 // saveCSV writes the points as drawn.
 func (f *Figure) saveCSV(path string) error {
 	header := []string{"series", f.X.text(), f.Y.text()}
@@ -141,19 +86,33 @@ func (f *Figure) saveCSV(path string) error {
 	if f.Heat != nil {
 		return SaveRows(path, []string{f.X.text(), f.Y.text(), f.Heat.what()}, f.Heat.rows())
 	}
-	reach := f.reaches()
-	if reach {
-		header = append(header, "below", "above")
+	reach, gaps := f.reaches(), len(f.gaps()) > 0
+	for _, c := range []struct {
+		isUsed bool
+		names  []string
+	}{{f.hasFacets(), []string{"facet"}}, {reach, []string{"below", "above"}}, {gaps, []string{"gap"}}} {
+		if c.isUsed {
+			header = append(header, c.names...)
+		}
 	}
 	for _, s := range f.Series {
 		for i, p := range s.Points {
-			x := number(p.X)
+			x, y := number(p.X), number(p.Y)
 			if len(f.Groups) > 0 {
 				x = f.Groups[i]
 			}
-			row := []string{s.Name, x, number(p.Y)}
+			if p.Gap != "" {
+				y = ""
+			}
+			row := []string{s.Name, x, y}
+			if f.hasFacets() {
+				row = append(row, s.Facet)
+			}
 			if reach {
 				row = append(row, number(p.Low), number(p.High))
+			}
+			if gaps {
+				row = append(row, p.Gap)
 			}
 			rows = append(rows, row)
 		}
@@ -210,6 +169,9 @@ func (f *Figure) check() error {
 			return err
 		}
 	}
+	if n := len(f.gaps()); n > 0 && n == f.points() {
+		return &Error{f.Title, "no point has a value"}
+	}
 	for _, m := range f.Marks {
 		axis := &f.Y
 		if m.Vertical {
@@ -247,6 +209,9 @@ func (f *Figure) checkSeries(s Series) error {
 				return err
 			}
 		}
+		if p.Gap != "" {
+			continue
+		}
 		for _, y := range []float64{p.Y, p.Y - p.Low, p.Y + p.High} {
 			if err := f.checkValue(&f.Y, y, name); err != nil {
 				return err
@@ -264,35 +229,4 @@ func (f *Figure) checkValue(a *Axis, v float64, who string) error {
 		return &Error{f.Title, fmt.Sprintf("%s: %v on the logarithmic axis %q, expected more than 0", who, v, a.Label)}
 	}
 	return nil
-}
-
-// drawing builds the plot that both formats contain.
-func (f *Figure) drawing() (*drawing, error) {
-	if err := f.check(); err != nil {
-		return nil, err
-	}
-	p := plot.New()
-	f.style(p)
-	add := f.addLines
-	switch {
-	case f.Heat != nil:
-		add = f.addHeat
-	case len(f.Groups) > 0:
-		add = f.addBars
-	}
-	keys, err := add(p)
-	if err != nil {
-		return nil, err
-	}
-	if f.Heat == nil {
-		f.ranges(p)
-	}
-	f.addMarks(p)
-	text := p.X.Tick.Label
-	text.XAlign, text.YAlign = draw.XLeft, draw.YCenter
-	title := f.wrapped()
-	if f.Heat != nil {
-		title += "\n" + f.Heat.legendText()
-	}
-	return &drawing{plot: p, title: title, keys: keys, text: text}, nil
 }

@@ -29,7 +29,7 @@ func lines() *Figure {
 		for e := 3.0; e <= 20; e++ {
 			points = append(points, Point{X: math.Exp2(e), Y: 1 + float64(s)/3 + math.Exp2(e)*(1+float64(s)/4)/1000})
 		}
-		f.Series = append(f.Series, Series{name, points})
+		f.Series = append(f.Series, Series{Name: name, Points: points})
 	}
 	return f
 }
@@ -40,9 +40,9 @@ func bars() *Figure {
 		Y:      Axis{Label: "throughput", Unit: "MB/s"},
 		Groups: []string{"victims", "hot flows", "others"},
 		Series: []Series{
-			{"no limiter", []Point{{Y: 800}, {Y: 780}, {Y: 810}}},
-			{"limiter 1/8", []Point{{Y: 210}, {Y: 98}, {Y: 805}}},
-			{"limiter 1/8, 1 outstanding", []Point{{Y: 600}, {Y: 97}, {Y: 801}}},
+			{Name: "no limiter", Points: []Point{{Y: 800}, {Y: 780}, {Y: 810}}},
+			{Name: "limiter 1/8", Points: []Point{{Y: 210}, {Y: 98}, {Y: 805}}},
+			{Name: "limiter 1/8, 1 outstanding", Points: []Point{{Y: 600}, {Y: 97}, {Y: 801}}},
 		},
 		Marks: []Mark{{At: 100, Text: "1/8 of the line rate"}},
 	}
@@ -114,8 +114,8 @@ func TestRefusals(t *testing.T) {
 }
 
 func TestOnePointCanBeDrawn(t *testing.T) {
-	save(t, &Figure{Series: []Series{{"one", []Point{{X: 3}}}}}, "one")
-	save(t, &Figure{X: Axis{Scale: Log2}, Y: Axis{Scale: Log10}, Series: []Series{{"one", []Point{{X: 8, Y: 1}}}}}, "log")
+	save(t, &Figure{Series: []Series{{Name: "one", Points: []Point{{X: 3}}}}}, "one")
+	save(t, &Figure{X: Axis{Scale: Log2}, Y: Axis{Scale: Log10}, Series: []Series{{Name: "one", Points: []Point{{X: 8, Y: 1}}}}}, "log")
 }
 
 func TestSaveRows(t *testing.T) {
@@ -132,7 +132,7 @@ func TestSizesAreWrittenInPowersOfTwo(t *testing.T) {
 	assert.Equal(t, "64", binary(64))
 	assert.Equal(t, "4 Ki", binary(4096))
 	assert.Equal(t, "2 Mi", binary(2<<20))
-	ticks := powersOfTwo(8, 1<<20)
+	ticks := powersOfTwo(8, 1<<20, 9)
 	assert.Equal(t, "8", ticks[0].Label)
 	assert.Equal(t, 1048576.0, ticks[len(ticks)-1].Value)
 }
@@ -141,7 +141,7 @@ func TestSizesAreWrittenInPowersOfTwo(t *testing.T) {
 // overheads of an alltoall.
 func TestZeroHasALabel(t *testing.T) {
 	for _, r := range [][2]float64{{-9.1, 29.5}, {-5, 25}, {-0.013, 0.4}, {-300, 2}, {-1, 1}, {-7e-7, 1e-6}, {-2, 1100}} {
-		labels := labelsOf(withZero(r[0], r[1]))
+		labels := labelsOf(multiples(r[0], r[1]))
 		zero := func(label string) bool { v, err := strconv.ParseFloat(label, 64); return err == nil && v == 0 }
 		assert.True(t, slices.ContainsFunc(labels, zero), "%v: %q", r, labels)
 		assert.True(t, len(labels) >= 3 && len(labels) <= 7, "%v: %q", r, labels)
@@ -165,9 +165,9 @@ func TestTextsOfMarksDoNotOverlap(t *testing.T) {
 	for i, at := range []float64{490, 490, 500, 501, 520} {
 		f.Marks = append(f.Marks, Mark{Vertical: true, At: at, Text: "vertical"}, Mark{At: at, Text: []string{"a", "long one"}[i%2]})
 	}
-	d, err := f.drawing()
+	panels, _, err := f.panels()
 	require.NoError(t, err)
-	texts := marks(f.Marks).plot(draw.New(vgimg.New(600, 400)), d.plot)
+	texts := marks(f.Marks).plot(draw.New(vgimg.New(600, 400)), panels[0][0])
 	require.Len(t, texts, len(f.Marks))
 	for i, a := range texts {
 		for _, b := range texts[:i] {

@@ -15,6 +15,7 @@ import (
 type Heat struct {
 	X, Y        []string
 	Values      [][]float64 // [y][x]; NaN: not measured
+	Gaps        [][]string  // why a value is not measured; nil: unknown
 	Label, Unit string
 }
 
@@ -76,6 +77,7 @@ func (f *fields) Plot(c draw.Canvas, p *plot.Plot) {
 	for i, row := range f.heat.Values {
 		for k, v := range row {
 			if math.IsNaN(v) {
+				c.DrawGlyph(draw.GlyphStyle{Color: ink, Radius: f.text.Font.Size / 3, Shape: cross{}}, vg.Point{X: x(float64(k)), Y: y(float64(i))})
 				continue
 			}
 			fill, dark := shade(v, low, high)
@@ -109,7 +111,7 @@ func short(v float64) string {
 // addHeat adds the fields and their names to the axes.
 func (f *Figure) addHeat(p *plot.Plot) (keys []key, err error) {
 	text := p.X.Tick.Label
-	text.Font = sans(tickSize)
+	text.Font = sans(f.sizes().tick)
 	p.Add(&fields{f.Heat, text})
 	p.NominalX(some(f.Heat.X)...)
 	p.NominalY(some(f.Heat.Y)...)

@@ -62,6 +62,12 @@ func Log(low, high int) []int {
 	return list
 }
 
+// Check finds the mistakes of a configuration that need no device.
+func (c *Config) Check() error {
+	_, err := c.validate()
+	return err
+}
+
 func (c *Config) validate() ([]*benchmark, error) {
 	bad := func(format string, args ...any) error {
 		return fmt.Errorf("%w: %s", drivers.ErrConfig, fmt.Sprintf(format, args...))

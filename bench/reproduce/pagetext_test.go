@@ -34,20 +34,19 @@ func pageOf(records []Record) string {
 // writeCounts writes a table with a row for each paper.
 func writeCounts(b *strings.Builder, records []Record) {
 	outcomes := []judge.Outcome{judge.Holds, judge.Differs, judge.Undecided}
-	b.WriteString("\n## Published verdicts\n\n| paper | claims | published |")
+	b.WriteString("\n## Published verdicts\n\n| paper | published |")
 	for _, o := range outcomes {
 		fmt.Fprintf(b, " %s |", o)
 	}
-	b.WriteString("\n|---|---|---|---|---|---|\n")
+	b.WriteString("\n|---|---|---|---|---|\n")
 	var papers []string
-	claims, published := map[string]int{}, map[string]map[judge.Outcome]int{}
+	published := map[string]map[judge.Outcome]int{}
 	for _, x := range All() {
 		name := family(x.IDs[0])
 		if !slices.Contains(papers, name) {
 			papers = append(papers, name)
 			published[name] = map[judge.Outcome]int{}
 		}
-		claims[name] += len(x.Claims)
 	}
 	for _, r := range records {
 		for _, v := range r.Claims {
@@ -59,7 +58,7 @@ func writeCounts(b *strings.Builder, records []Record) {
 		for _, n := range published[name] {
 			all += n
 		}
-		fmt.Fprintf(b, "| %s | %d | %d |", strings.ToUpper(name), claims[name], all)
+		fmt.Fprintf(b, "| %s | %d |", strings.ToUpper(name), all)
 		for _, o := range outcomes {
 			fmt.Fprintf(b, " %d |", published[name][o])
 		}

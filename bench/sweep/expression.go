@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"errors"
 	"go/constant"
 	"go/token"
 	"go/types"
@@ -98,6 +99,9 @@ func (x *expression) eval(s scope, known []string) (constant.Value, error) {
 	return got.Value, nil
 }
 
+// isAbsent reports whether an expression could not be evaluated because a column is empty.
+func isAbsent(err error) bool { return strings.Contains(err.Error(), "there is no column") }
+
 // holds evaluates a condition.
 func (x *expression) holds(s scope, known []string) (bool, error) {
 	v, err := x.eval(s, known)
@@ -136,24 +140,22 @@ func (x *expression) number(s scope, known []string) (cell, error) {
 
 // conditions parses expressions without a name.
 func (r *reader) conditions(e entry) (list []expression, err error) {
+	var errs []error
 	for _, n := range r.list(e.value) {
 		text, err := r.text(n, e.key)
-		if err != nil {
-			return nil, err
-		}
+		errs = append(errs, err)
 		list = append(list, expression{text: text, where: r.at(n)})
 	}
-	return list, nil
+	return list, errors.Join(errs...)
 }
 
 func (r *reader) derived(e entry) (list []expression, err error) {
 	entries, err := r.mapping(e.value, e.key, nil)
+	errs := []error{err}
 	for _, x := range entries {
 		text, err := r.text(x.value, x.key)
-		if err != nil {
-			return nil, err
-		}
+		errs = append(errs, err)
 		list = append(list, expression{x.key, text, x.where})
 	}
-	return list, err
+	return list, errors.Join(errs...)
 }

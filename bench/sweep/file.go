@@ -1,6 +1,8 @@
 package sweep
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"reflect"
 	"regexp"
@@ -29,22 +31,26 @@ type File struct {
 	Derived []expression
 	Plots   []plot
 
-	file string
-	verb Verb
-	rest []string // arguments after the verb's name
+	file   string
+	verb   Verb
+	rest   []string        // arguments after the verb's name
+	broken map[string]bool // keys of the file with mistakes
 }
 
-// A setting is a flag and its text.
+// A setting is a flag and its text. Only points for which when holds have it.
 type setting struct {
 	name, text string
 	where      position
+	when       *expression
 }
 
-// An axis is a flag, or a name used in braces, with its values.
+// An axis is a flag, or a name used in braces, with its values. Points for which when does not hold
+// do not have the flag; the axis has a single, empty value there.
 type axis struct {
 	name   string
 	where  position
 	values []cell
+	when   *expression
 }
 
 // A Verb describes a verb that a sweep may run.
@@ -69,43 +75,65 @@ var fileKeys = []string{"schema", "name", "doc", "verb", "flags", "axes", "zips"
 
 var nameShape = regexp.MustCompile(`^[a-z0-9][a-z0-9_.-]*$`)
 
-// Read parses a file and performs all checks that are possible before running.
-func Read(name string, p Program) (*File, error) {
+// Plan parses a file and lists its runs. It performs all checks that are possible before running;
+// the error has all mistakes that are found, in order of their lines.
+func Plan(ctx context.Context, name string, p Program) (*File, []Point, error) {
 	text, err := userfile.Read(name, userfile.TextLimit)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
-	return parse(name, text, p)
+	f, err := parse(name, text, p)
+	if f == nil || err != nil && !f.canPlan() {
+		return nil, nil, err
+	}
+	points, perr := f.Points(ctx, p)
+	return f, points, ordered(err, perr)
 }
 
+// canPlan reports whether the keys that determine the runs have no mistake.
+func (f *File) canPlan() bool {
+	for _, key := range []string{"schema", "verb", "flags", "axes", "zips", "where", "seeds"} {
+		if f.broken[key] {
+			return false
+		}
+	}
+	return true
+}
+
+// parse returns the file also if it has mistakes, unless it is no mapping.
 func parse(name string, text []byte, p Program) (*File, error) {
-	f, r := &File{file: name}, &reader{name}
+	f, r := &File{file: name, broken: map[string]bool{}}, &reader{name}
 	doc, err := r.document(text)
 	if err != nil {
 		return nil, err
 	}
 	entries, err := r.mapping(doc, "a sweep", fileKeys)
-	if err != nil {
+	if entries == nil && err != nil {
 		return nil, err
 	}
-	if err := f.required(r, doc, entries); err != nil {
-		return nil, err
+	errs := []error{err, f.required(r, doc, entries)}
+	if errors.Join(errs...) != nil {
+		f.broken["verb"] = true // without all keys there are only consequential mistakes
 	}
 	for _, e := range entries {
-		if err := f.take(r, e); err != nil {
-			return nil, err
-		}
+		err := f.take(r, e)
+		f.broken[e.key] = f.broken[e.key] || err != nil
+		errs = append(errs, err)
 	}
-	return f, f.check(p)
+	if f.canPlan() {
+		errs = append(errs, f.check(p))
+	}
+	return f, ordered(errs...)
 }
 
 func (f *File) required(r *reader, doc *yaml.Node, entries []entry) error {
+	var errs []error
 	for _, key := range []string{"schema", "name", "verb", "values"} {
 		if !slices.ContainsFunc(entries, func(e entry) bool { return e.key == key }) {
-			return r.at(doc).errorf("key %q is missing", key)
+			errs = append(errs, r.at(doc).errorf("key %q is missing", key))
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // take parses one key of the file.
@@ -154,39 +182,77 @@ func (f *File) take(r *reader, e entry) (err error) {
 
 func (r *reader) flags(e entry) (list []setting, err error) {
 	entries, err := r.mapping(e.value, e.key, nil)
+	errs := []error{err}
 	for _, x := range entries {
-		text, err := r.text(x.value, x.key)
-		if err != nil {
-			return nil, err
+		value, when, err := r.withCondition(x, "value")
+		if err == nil {
+			var text string
+			text, err = r.text(value, x.key)
+			list = append(list, setting{x.key, text, x.where, when})
 		}
-		list = append(list, setting{x.key, text, x.where})
+		errs = append(errs, err)
 	}
-	return list, err
+	return list, errors.Join(errs...)
+}
+
+// withCondition returns the value of a flag or axis, and the condition of points that have it:
+// chunk: {value: 4096, when: 'rendezvous == "chunked"'}.
+func (r *reader) withCondition(x entry, key string) (value *yaml.Node, when *expression, err error) {
+	if x.value.Kind != yaml.MappingNode {
+		return x.value, nil, nil
+	}
+	entries, err := r.mapping(x.value, x.key, []string{key, "when"})
+	if err != nil {
+		return nil, nil, err
+	}
+	for _, e := range entries {
+		if e.key == key {
+			value = e.value
+			continue
+		}
+		text, err := r.text(e.value, e.key)
+		if err != nil {
+			return nil, nil, err
+		}
+		when = &expression{text: text, where: r.at(e.value)}
+	}
+	if value == nil {
+		return nil, nil, x.where.errorf("%s: key %q is missing", x.key, key)
+	}
+	return value, when, nil
 }
 
 func (r *reader) axes(n *yaml.Node, what string) (list []axis, err error) {
 	entries, err := r.mapping(n, what, nil)
-	if err != nil {
-		return nil, err
-	}
+	errs := []error{err}
 	for _, x := range entries {
-		a := axis{name: x.key, where: x.where}
-		for _, v := range r.list(x.value) {
-			if _, err := r.text(v, "axis "+x.key); err != nil {
-				return nil, err
-			}
-			c := cellOf(v)
-			if slices.Contains(a.values, c) {
-				return nil, r.at(v).errorf("axis %s has %s twice", x.key, c.text)
-			}
-			a.values = append(a.values, c)
-		}
-		if len(a.values) == 0 {
-			return nil, x.where.errorf("axis %s: expected at least one value", x.key)
-		}
-		list = append(list, a)
+		a, err := r.axis(x)
+		errs, list = append(errs, err), append(list, a)
 	}
-	return list, nil
+	return list, errors.Join(errs...)
+}
+
+func (r *reader) axis(x entry) (a axis, err error) {
+	a = axis{name: x.key, where: x.where}
+	values, when, err := r.withCondition(x, "values")
+	if err != nil {
+		return a, err
+	}
+	a.when = when
+	for _, v := range r.list(values) {
+		if _, err := r.text(v, "axis "+x.key); err != nil {
+			return a, err
+		}
+		c := cellOf(v)
+		if slices.Contains(a.values, c) {
+			return a, r.at(v).errorf("axis %s has %s twice", x.key, c.text)
+		}
+		a.values = append(a.values, c)
+	}
+	if len(a.values) == 0 {
+		return a, x.where.errorf("axis %s: expected at least one value", x.key)
+	}
+	return a, nil
 }
 
 // zips parses groups of axes with the same length that advance together.
@@ -248,23 +314,26 @@ func (f *File) seeds(r *reader, e entry) error {
 func (f *File) check(p Program) (err error) {
 	words := strings.Fields(f.Verb.text)
 	if f.verb, f.rest, err = p.Find(words); err != nil {
-		return f.Verb.where.errorf("%v", err)
+		f.broken["verb"] = true
+		return errors.Join(f.Verb.where.errorf("%v", err), f.checkBraces())
 	}
+	var errs []error
 	for _, s := range f.Flags {
-		if err := f.checkFlag(s.name, s.where); err != nil {
-			return err
-		}
+		errs = append(errs, f.checkFlag(s.name, s.where))
 	}
 	if f.Seeds > 0 && !slices.Contains(f.verb.Flags, "seed") {
-		return f.Verb.where.errorf("seeds: %s has no --seed", f.verb.Name)
+		errs = append(errs, f.Verb.where.errorf("seeds: %s has no --seed", f.verb.Name))
 	}
-	if err := f.checkAxes(); err != nil {
-		return err
+	errs = append(errs, f.checkAxes())
+	f.broken["verb"] = errors.Join(errs...) != nil
+	if f.broken["values"] || f.broken["derived"] {
+		return errors.Join(errs...)
 	}
-	if err := f.checkValues(); err != nil {
-		return err
+	values := f.checkValues()
+	if errs = append(errs, values); values == nil {
+		errs = append(errs, f.checkPlots())
 	}
-	return f.checkPlots()
+	return errors.Join(errs...)
 }
 
 // reserved lists flags that the sweep sets itself, or whose files would be overwritten by other
@@ -282,31 +351,33 @@ func (f *File) checkFlag(name string, where position) error {
 }
 
 func (f *File) checkAxes() error {
-	if err := f.checkBraces(); err != nil {
-		return err
-	}
+	errs := []error{f.checkBraces()}
 	seen := map[string]bool{"seed": true}
 	for _, s := range f.Flags {
 		seen[column(s.name)] = true
 	}
 	for _, zip := range f.Axes {
 		for _, a := range zip {
-			if seen[column(a.name)] {
-				return a.where.errorf("%s is set twice", a.name)
-			}
-			if a.name != "device" && slices.Contains(fixedColumns, column(a.name)) {
-				return a.where.errorf("axis %s: there is a column of that name in every row", a.name)
-			}
+			errs = append(errs, f.checkAxis(&a, seen[column(a.name)]))
 			seen[column(a.name)] = true
-			if f.inBraces(a.name) {
-				continue
-			}
-			if err := f.checkFlag(a.name, a.where); err != nil {
-				e := err.(*Error)
-				e.What += fmt.Sprintf(", and {%s} stands nowhere in verb, flags or other axes", a.name)
-				return e
-			}
 		}
+	}
+	return errors.Join(errs...)
+}
+
+func (f *File) checkAxis(a *axis, isSet bool) error {
+	switch {
+	case isSet:
+		return a.where.errorf("%s is set twice", a.name)
+	case a.name != "device" && slices.Contains(fixedColumns, column(a.name)):
+		return a.where.errorf("axis %s: there is a column of that name in every row", a.name)
+	case f.inBraces(a.name):
+		return nil
+	}
+	if err := f.checkFlag(a.name, a.where); err != nil {
+		e := err.(*Error)
+		e.What += fmt.Sprintf(", and {%s} stands nowhere in verb, flags or other axes", a.name)
+		return e
 	}
 	return nil
 }
@@ -319,7 +390,7 @@ func (f *File) texts() []setting {
 	for _, zip := range f.Axes {
 		for _, a := range zip {
 			for _, c := range a.values {
-				list = append(list, setting{a.name, c.text, a.where})
+				list = append(list, setting{name: a.name, text: c.text, where: a.where})
 			}
 		}
 	}
@@ -332,14 +403,15 @@ func (f *File) inBraces(name string) bool {
 
 func (f *File) checkBraces() error {
 	names := f.axisNames()
+	var errs []error
 	for _, s := range f.texts() {
 		for _, m := range braces.FindAllStringSubmatch(s.text, -1) {
 			if !slices.Contains(names, m[1]) {
-				return s.where.errorf("{%s} is no axis%s", m[1], suggest.Nearest(m[1], names))
+				errs = append(errs, s.where.errorf("{%s} is no axis%s", m[1], suggest.Nearest(m[1], names)))
 			}
 		}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 func (f *File) axisNames() (names []string) {

@@ -4,9 +4,12 @@ import (
 	"context"
 	"fmt"
 	"go/types"
+	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
+	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/limits"
 )
 
@@ -25,19 +28,22 @@ type Point struct {
 }
 
 // Points lists the runs: seeds vary fastest, then the last axis. It stops when ctx is done, because
-// planning with many axes can take minutes.
+// planning with many axes can take minutes. The error has every kind of mistake of a run once.
 func (f *File) Points(ctx context.Context, p Program) ([]Point, error) {
 	if err := f.checkSize(); err != nil {
 		return nil, err
 	}
 	var list []Point
+	var wrong refusals
 	index := make([]int, len(f.Axes))
-	for {
+	for isLast := false; !isLast; isLast = !f.advance(index) {
 		if ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
-		pt := f.at(index)
-		ok, err := f.wanted(&pt)
+		pt, ok, err := f.at(index)
+		if err == nil && ok {
+			ok, err = f.wanted(&pt)
+		}
 		if err != nil {
 			return nil, err
 		}
@@ -53,25 +59,85 @@ func (f *File) Points(ctx context.Context, p Program) ([]Point, error) {
 				return nil, err
 			}
 			if err := p.Check(one.Args); err != nil {
-				return nil, f.Verb.where.errorf("nicloop %s: %v", strings.Join(one.Args, " "), err)
+				wrong.add(&one, err)
 			}
 			list = append(list, one)
-		}
-		i := len(index) - 1
-		for ; i >= 0; i-- {
-			if index[i]++; index[i] < len(f.Axes[i][0].values) {
-				break
-			}
-			index[i] = 0
-		}
-		if i < 0 {
-			break
 		}
 	}
 	if len(list) == 0 {
 		return nil, f.Verb.where.errorf("where leaves no run")
 	}
-	return list, nil
+	return list, wrong.join(f, len(list))
+}
+
+// advance moves to the next combination of values; false: there is none.
+func (f *File) advance(index []int) bool {
+	for i := len(index) - 1; i >= 0; i-- {
+		if index[i]++; index[i] < len(f.Axes[i][0].values) {
+			return true
+		}
+		index[i] = 0
+	}
+	return false
+}
+
+// refusals are the reasons why the verb does not accept commands.
+type refusals struct {
+	reasons []string
+	first   map[string]string // the first command refused for a reason
+	points  map[string]int
+}
+
+func (w *refusals) add(pt *Point, err error) {
+	if joined, ok := err.(interface{ Unwrap() []error }); ok {
+		if list := joined.Unwrap(); strings.Contains(err.Error(), "\n") {
+			for _, err := range list {
+				w.add(pt, err)
+			}
+			return
+		}
+	}
+	reason := strings.TrimPrefix(err.Error(), drivers.ErrConfig.Error()+": ")
+	if w.first == nil {
+		w.first, w.points = map[string]string{}, map[string]int{}
+	}
+	if w.points[reason]++; w.points[reason] == 1 {
+		w.reasons = append(w.reasons, reason)
+		w.first[reason] = strings.Join(pt.Args, " ")
+	}
+}
+
+// join returns an error for each reason, at the line of the flag or axis that it mentions.
+func (w *refusals) join(f *File, runs int) error {
+	var errs []error
+	for _, reason := range w.reasons {
+		some := ""
+		if n := w.points[reason]; n > 1 || runs > 1 {
+			some = fmt.Sprintf(" (%d of %d runs)", n, runs)
+		}
+		errs = append(errs, f.lineOf(reason).errorf("nicloop %s: %s%s", w.first[reason], reason, some))
+	}
+	return ordered(errs...)
+}
+
+var flagShape = regexp.MustCompile(`--([a-z][a-z0-9-]*)`)
+
+// lineOf is the line of the first flag or axis that a text mentions by its name or its value;
+// otherwise that of the verb.
+func (f *File) lineOf(reason string) position {
+	lines := map[string]position{}
+	for _, s := range slices.Backward(f.texts()) {
+		lines[s.name] = s.where
+		if s.text != "" && strings.Contains(reason, strconv.Quote(s.text)) {
+			return s.where
+		}
+	}
+	for _, m := range flagShape.FindAllStringSubmatch(reason, -1) {
+		if at, ok := lines[m[1]]; ok {
+			return at
+		}
+	}
+	return f.Verb.where
 }
 
 // checkSize refuses a sweep with more points than a journal could store, regardless of conditions.
@@ -86,12 +152,55 @@ func (f *File) checkSize() error {
 	return nil
 }
 
-// at returns the point at an index of each axis.
-func (f *File) at(index []int) (pt Point) {
+// conditional empties the cells of axes that the point does not have. ok is false if the point is
+// another one's repetition.
+func (f *File) conditional(pt *Point, index []int) (ok bool, err error) {
+	k := 0
+	for i, zip := range f.Axes {
+		for _, a := range zip {
+			holds := true
+			if a.when != nil {
+				if holds, err = f.holds(a.when, pt); err != nil {
+					return false, err
+				}
+			}
+			if !holds {
+				if index[i] != 0 {
+					return false, nil
+				}
+				pt.cells[k] = cell{}
+			}
+			k++
+		}
+	}
+	return true, nil
+}
+
+// holds evaluates a condition over the axes. It does not hold if it needs an axis that the point
+// does not have.
+func (f *File) holds(x *expression, pt *Point) (bool, error) {
+	s, names := scope{}, f.axisNames()
+	for i := range names {
+		if names[i] = column(names[i]); pt.cells[i] != (cell{}) {
+			s[names[i]] = pt.cells[i]
+		}
+	}
+	ok, err := x.holds(s, names)
+	if err != nil && isAbsent(err) && f.mentionsEmpty(x, pt) {
+		return false, nil
+	}
+	return ok, err
+}
+
+// at returns the point at an index of each axis; ok is false for a repetition of another point.
+func (f *File) at(index []int) (pt Point, ok bool, err error) {
 	for i, zip := range f.Axes {
 		for _, a := range zip {
 			pt.cells = append(pt.cells, a.values[index[i]])
 		}
+	}
+	if ok, err = f.conditional(&pt, index); err != nil || !ok {
+		return pt, false, err
 	}
 	names := f.axisNames()
 	fill := func(s string) string {
@@ -108,6 +217,9 @@ func (f *File) at(index []int) (pt Point) {
 	}
 	var label []string
 	for i := range pt.cells {
+		if pt.cells[i] == (cell{}) {
+			continue
+		}
 		pt.cells[i].text = fill(pt.cells[i].text)
 		label = append(label, column(names[i])+"="+pt.cells[i].text)
 	}
@@ -128,28 +240,53 @@ func (f *File) at(index []int) (pt Point) {
 		}
 	}
 	for _, s := range f.Flags {
-		set(s.name, fill(s.text))
+		holds := true
+		if s.when != nil {
+			if holds, err = f.holds(s.when, &pt); err != nil {
+				return pt, false, err
+			}
+		}
+		if holds {
+			set(s.name, fill(s.text))
+		}
 	}
 	for i, name := range names {
-		if slices.Contains(f.verb.Flags, name) {
+		if slices.Contains(f.verb.Flags, name) && pt.cells[i] != (cell{}) {
 			set(name, pt.cells[i].text)
 		}
 	}
-	return pt
+	return pt, true, nil
 }
 
+// wanted evaluates the conditions of the file. A condition on an axis that the point does not have
+// excludes nothing.
 func (f *File) wanted(pt *Point) (bool, error) {
 	s, names := scope{}, f.axisNames()
 	for i := range names {
-		names[i] = column(names[i])
-		s[names[i]] = pt.cells[i]
+		if names[i] = column(names[i]); pt.cells[i] != (cell{}) {
+			s[names[i]] = pt.cells[i]
+		}
 	}
 	for i := range f.Where {
-		if ok, err := f.Where[i].holds(s, names); err != nil || !ok {
+		ok, err := f.Where[i].holds(s, names)
+		if err != nil && isAbsent(err) && f.mentionsEmpty(&f.Where[i], pt) {
+			continue
+		}
+		if err != nil || !ok {
 			return false, err
 		}
 	}
 	return true, nil
+}
+
+// mentionsEmpty reports whether a condition needs an axis that the point does not have.
+func (f *File) mentionsEmpty(x *expression, pt *Point) bool {
+	for i, name := range f.axisNames() {
+		if pt.cells[i] == (cell{}) && strings.Contains(x.text, column(name)) {
+			return true
+		}
+	}
+	return false
 }
 
 // seeded returns the point with its k-th seed.

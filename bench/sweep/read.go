@@ -1,6 +1,7 @@
 package sweep
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"regexp"
@@ -24,6 +25,32 @@ func (e *Error) Error() string { return fmt.Sprintf("%s:%d: %s", e.File, e.Line,
 // Unwrap classifies it as a configuration error.
 func (e *Error) Unwrap() error { return drivers.ErrConfig }
 
+// ordered joins the mistakes of a file in order of their lines, each once.
+func ordered(errs ...error) error {
+	var list []*Error
+	var others []error
+	var walk func(err error)
+	walk = func(err error) {
+		var e *Error
+		if joined, ok := err.(interface{ Unwrap() []error }); ok {
+			for _, err := range joined.Unwrap() {
+				walk(err)
+			}
+		} else if errors.As(err, &e) {
+			list = append(list, e)
+		} else if err != nil {
+			others = append(others, err)
+		}
+	}
+	walk(errors.Join(errs...))
+	slices.SortStableFunc(list, func(a, b *Error) int { return cmp.Compare(a.Line, b.Line) })
+	list = slices.CompactFunc(list, func(a, b *Error) bool { return *a == *b })
+	for _, e := range list {
+		others = append(others, e)
+	}
+	return errors.Join(others...)
+}
+
 // A position is a line of a file.
 type position struct {
 	file string
@@ -46,23 +73,25 @@ type entry struct {
 	value *yaml.Node
 }
 
-// mapping returns the entries of a mapping in order. If known is not nil, keys must be listed
-// there.
+// mapping returns the entries of a mapping in order, and all its mistakes. If known is not nil,
+// keys must be listed there.
 func (r *reader) mapping(n *yaml.Node, what string, known []string) (list []entry, err error) {
 	if n.Kind != yaml.MappingNode {
 		return nil, r.at(n).errorf("%s: expected keys with values", what)
 	}
+	var errs []error
 	for i := 0; i < len(n.Content); i += 2 {
 		k := n.Content[i]
 		switch {
 		case known != nil && !slices.Contains(known, k.Value):
-			return nil, r.at(k).errorf("unknown key %q in %s%s; known: %s", k.Value, what, suggest.Nearest(k.Value, known), strings.Join(known, ", "))
+			errs = append(errs, r.at(k).errorf("unknown key %q in %s%s; known: %s", k.Value, what, suggest.Nearest(k.Value, known), strings.Join(known, ", ")))
 		case slices.ContainsFunc(list, func(e entry) bool { return e.key == k.Value }):
-			return nil, r.at(k).errorf("key %q stands twice in %s", k.Value, what)
+			errs = append(errs, r.at(k).errorf("key %q stands twice in %s", k.Value, what))
+		default:
+			list = append(list, entry{k.Value, r.at(k), n.Content[i+1]})
 		}
-		list = append(list, entry{k.Value, r.at(k), n.Content[i+1]})
 	}
-	return list, nil
+	return list, errors.Join(errs...)
 }
 
 // list returns the elements of a list; a single value is a list of one.
@@ -108,6 +137,8 @@ func deref(to any) any {
 	case *int:
 		return *v
 	case *int64:
+		return *v
+	case *float64:
 		return *v
 	}
 	return to

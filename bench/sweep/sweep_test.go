@@ -203,6 +203,7 @@ func TestRows(t *testing.T) {
 	figures, empty, err := f.Draw(table)
 	require.NoError(t, err)
 	require.Empty(t, empty)
+	require.Equal(t, []string{"mean of 2 seeds, bars: least to most", "2 points are means of fewer seeds"}, figures["one"].Notes)
 	one := figures["one"].Series
 	require.Len(t, one, 4)
 	require.Equal(t, 37687.5, one[0].Points[0].Y, "mean of two seeds")
@@ -214,13 +215,15 @@ func TestRows(t *testing.T) {
 	}
 
 	f.Plots[0].by = nil
-	_, _, err = f.Draw(table)
+	figures, _, err = f.Draw(table)
 	require.ErrorContains(t, err, "good.yaml:23: plot one: several rows at slots 8 with the same seed")
+	require.Len(t, figures, 2, "the others are drawn")
 }
 
 // TestDeviceAxis: a row contains its device only once.
 func TestDeviceAxis(t *testing.T) {
 	text := strings.Replace(strings.Replace(good, "flags: {device: 'model:?x={nodes}'}", "flags: {}", 1), "  what: [a, b]", "  what: [a, b]\n  device: ['rtl:', 'ideal:']", 1)
+	text = text[:strings.Index(text, "plots:")]
 	f, err := parse("x.yaml", []byte(text), fake{})
 	require.NoError(t, err)
 	points, err := f.Points(t.Context(), fake{})

@@ -130,7 +130,7 @@ func (f *File) derive(row []cell) (more []cell, err error) {
 		d := &f.Derived[i]
 		c, err := d.number(s, columns)
 		switch {
-		case err != nil && (strings.Contains(err.Error(), "there is no column") || strings.Contains(err.Error(), "division by zero")):
+		case err != nil && (isAbsent(err) || strings.Contains(err.Error(), "division by zero")):
 			c = cell{}
 		case err != nil:
 			return nil, err

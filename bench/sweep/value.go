@@ -3,6 +3,7 @@ package sweep
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"go/token"
 	"go/types"
@@ -32,11 +33,10 @@ var foldShape = regexp.MustCompile(`^(sum|min|max|mean)\((.+)\)$`)
 
 func (r *reader) values(e entry) (list []value, err error) {
 	entries, err := r.mapping(e.value, e.key, nil)
+	errs := []error{err}
 	for _, x := range entries {
 		text, err := r.text(x.value, x.key)
-		if err != nil {
-			return nil, err
-		}
+		errs = append(errs, err)
 		v := value{name: x.key, where: x.where}
 		if m := foldShape.FindStringSubmatch(text); m != nil {
 			v.fold, text = m[1], m[2]
@@ -44,7 +44,7 @@ func (r *reader) values(e entry) (list []value, err error) {
 		v.path = strings.Split(text, ".")
 		list = append(list, v)
 	}
-	return list, err
+	return list, errors.Join(errs...)
 }
 
 // lists returns the paths of the lists within it, outermost first.
@@ -59,15 +59,14 @@ func (p path) lists() (all []string) {
 
 func (f *File) checkValues() error {
 	var deepest []string
+	var errs []error
 	names := []string{"seed"}
 	for _, n := range f.axisNames() {
 		names = append(names, column(n))
 	}
 	for i := range f.Values {
 		v := &f.Values[i]
-		if err := v.check(f.verb.Forms, names); err != nil {
-			return err
-		}
+		errs = append(errs, v.check(f.verb.Forms, names))
 		names = append(names, v.name)
 		if v.fold != "" {
 			continue
@@ -75,29 +74,32 @@ func (f *File) checkValues() error {
 		lists := v.path.lists()
 		for k := range min(len(lists), len(deepest)) {
 			if lists[k] != deepest[k] {
-				return v.where.errorf("%s goes through %s, others through %s: one row cannot have both", v.name, lists[k], deepest[k])
+				errs = append(errs, v.where.errorf("%s goes through %s, others through %s: one row cannot have both", v.name, lists[k], deepest[k]))
 			}
 		}
 		if len(lists) > len(deepest) {
 			deepest = lists
 		}
 	}
+	return errors.Join(append(errs, f.checkDerived(names))...)
+}
+
+func (f *File) checkDerived(names []string) error {
+	var errs []error
 	s := scope{} // any numbers suffice to check that the columns exist
 	for _, n := range names {
 		s[n] = cell{"1", types.UntypedInt}
 	}
 	for i := range f.Derived {
 		d := &f.Derived[i]
-		if err := checkColumn(d.name, d.where, names); err != nil {
-			return err
-		}
-		if _, err := d.eval(s, names); err != nil && strings.Contains(err.Error(), "there is no column") {
-			return err
+		errs = append(errs, checkColumn(d.name, d.where, names))
+		if _, err := d.eval(s, names); err != nil && isAbsent(err) {
+			errs = append(errs, err)
 		}
 		names = append(names, d.name)
 		s[d.name] = cell{"1", types.UntypedInt}
 	}
-	return nil
+	return errors.Join(errs...)
 }
 
 // fixedColumns are part of every row.

@@ -7,6 +7,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"regexp"
 	"runtime"
 	"slices"
 	"strconv"
@@ -30,8 +31,8 @@ func newSweep() *cobra.Command {
 		Long: `Run a verb for every point that a file describes: products of axes, lists that
 advance together, conditions, several seeds. bench/sweep/README.md explains files.
 
-The output folder has rows.csv, the figures (PNG, SVG, CSV), and the journal
-runs.jsonl, from which --resume continues after Ctrl-C or a kill: finished runs are
+The output folder has rows.csv, the figures (PNG, SVG, CSV; PDF, PGF and gnuplot
+on request), and the journal runs.jsonl, from which --resume continues after Ctrl-C or a kill: finished runs are
 not repeated, and all files are the same as without the interruption. Every row
 names its device, hardware and machine, and its exactness.
 
@@ -101,7 +102,7 @@ func (f *sweepFlags) run(cmd *cobra.Command, name string) error {
 
 func (f *sweepFlags) read(cmd *cobra.Command, name string) (s *sweeping, err error) {
 	s = &sweeping{f: f, cmd: cmd, name: name}
-	if s.file, err = sweep.Read(name, verbs{}); err != nil {
+	if s.file, s.points, err = sweep.Plan(cmd.Context(), name, verbs{}); err != nil {
 		if errors.Is(err, os.ErrNotExist) {
 			err = usageError{err}
 		}
@@ -109,9 +110,6 @@ func (f *sweepFlags) read(cmd *cobra.Command, name string) (s *sweeping, err err
 	}
 	if f.dir == "" {
 		f.dir = filepath.Join("nicloop-out", "sweep-"+s.file.Name)
-	}
-	if s.points, err = s.file.Points(cmd.Context(), verbs{}); err != nil {
-		return nil, err
 	}
 	if f.against != "" {
 		if info, err := os.Stat(f.against); err == nil && info.IsDir() {
@@ -245,19 +243,16 @@ func (s *sweeping) write(whole bool) error {
 		return err
 	}
 	figures, empty, err := s.file.Draw(t)
-	if err != nil {
-		return err
-	}
-	files := []string{rows}
-	for name, fig := range figures {
+	files, errs := []string{rows}, []error{err}
+	for name, fig := range figures { // an error of one figure does not affect the others
 		base := filepath.Join(s.f.dir, name)
-		if err := fig.Save(base); err != nil {
-			return err
+		err := fig.Save(base)
+		if errs = append(errs, err); err == nil {
+			files = append(files, figure.Files(base, fig.Formats...)...)
 		}
-		files = append(files, base+".png", base+".svg", base+".csv")
 	}
 	slices.Sort(files)
-	return s.tell(t, files, empty)
+	return errors.Join(append(errs, s.tell(t, files, empty))...)
 }
 
 // tell reports the result.
@@ -296,9 +291,7 @@ func (s *sweeping) tell(t *sweep.Table, files, empty []string) error {
 func (s *sweeping) print(rep *sweepReport, t *sweep.Table, empty []string) error {
 	w := s.cmd.OutOrStdout()
 	printTable(w, t)
-	for _, p := range rep.Failed {
-		fmt.Fprintf(w, "\nfailed: %s\n  %s\n", p.Command, strings.ReplaceAll(p.Error, "\n", "\n  "))
-	}
+	printFailures(w, rep.Failed)
 	for _, name := range empty {
 		fmt.Fprintf(w, "no figure %s: no data\n", name)
 	}
@@ -307,6 +300,48 @@ func (s *sweeping) print(rep *sweepReport, t *sweep.Table, empty []string) error
 		return nil
 	}
 	return printChanges(w, s.f.against, rep.Changes)
+}
+
+// printFailures prints one verdict for each kind of failure, with the number of runs that have it.
+func printFailures(w io.Writer, failed []failedPoint) {
+	var kinds []string
+	alike := map[string][]failedPoint{}
+	for _, p := range failed {
+		kind := kindOfFailure(p.Error)
+		if alike[kind] == nil {
+			kinds = append(kinds, kind)
+		}
+		alike[kind] = append(alike[kind], p)
+	}
+	for _, kind := range kinds {
+		first := alike[kind][0]
+		fmt.Fprintf(w, "\nfailed: %s\n  %s\n", first.Command, strings.ReplaceAll(first.Error, "\n", "\n  "))
+		if n := len(alike[kind]) - 1; n > 0 {
+			fmt.Fprintf(w, "  %s\n", moreAlike(n))
+		}
+	}
+}
+
+func moreAlike(n int) string {
+	if n == 1 {
+		return "1 more run failed alike"
+	}
+	return fmt.Sprintf("%d more runs failed alike", n)
+}
+
+var (
+	numbersOfErrors = regexp.MustCompile(`0x[0-9a-fA-F]+|[0-9]+(\.[0-9]+)?`)
+	hangOfErrors    = regexp.MustCompile(`no progress at [^:]*: ([^;]+)`)
+)
+
+// kindOfFailure is equal for hangs of one class, and for other failures with the same first line,
+// apart from its numbers.
+func kindOfFailure(err string) string {
+	head, _, _ := strings.Cut(err, "\n")
+	if m := hangOfErrors.FindStringSubmatch(head); m != nil {
+		return m[1]
+	}
+	return numbersOfErrors.ReplaceAllString(head, "N")
 }
 
 // shownCommands limits the printed commands of a plan.
@@ -399,8 +434,23 @@ func (s *sweeping) plan() error {
 		fmt.Fprintf(w, "nicloop %s\n", shellWords(s.points[i].Args))
 	}
 	fmt.Fprintf(w, "\n%s: %d runs, about %.2f million data packets\n", s.file.Name, len(s.points), packets/1e6)
-	took := time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond)
-	fmt.Fprintf(w, "expected time: %v of one core, %v with -j %d; %d runs estimated from earlier ones, %d from their packets, %d unknown\n",
-		took, (took / time.Duration(s.f.jobs)).Round(100*time.Millisecond), s.f.jobs, len(s.points)-byRate-unknown, byRate, unknown)
+	fmt.Fprint(w, expectedTime(seconds, s.f.jobs, len(s.points), byRate, unknown))
 	return nil
+}
+
+// expectedTime describes the time of a plan. Runs whose time is unknown are not part of it.
+func expectedTime(seconds float64, jobs, runs, byRate, unknown int) string {
+	const how = "run it once, and the database of runs has the time"
+	if unknown == runs {
+		return fmt.Sprintf("expected time: unknown for all %d runs; %s\n", runs, how)
+	}
+	round := func(seconds float64) time.Duration {
+		return time.Duration(seconds * float64(time.Second)).Round(100 * time.Millisecond)
+	}
+	least := ""
+	if unknown > 0 {
+		least = "at least "
+	}
+	return fmt.Sprintf("expected time: %s%v of one core, %v with -j %d; %d runs estimated from earlier ones, %d from their packets, %d unknown\n",
+		least, round(seconds), round(seconds/float64(jobs)), jobs, runs-byRate-unknown, byRate, unknown)
 }

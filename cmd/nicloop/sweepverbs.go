@@ -1,6 +1,7 @@
 package main
 
 import (
+	"errors"
 	"fmt"
 	"reflect"
 	"slices"
@@ -9,7 +10,10 @@ import (
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/imb"
 	"github.com/nicloop/nicloop/bench/sweep"
+	"github.com/nicloop/nicloop/drivers/registry"
 	"github.com/nicloop/nicloop/drivers/suggest"
+	"github.com/nicloop/nicloop/host"
+	"github.com/nicloop/nicloop/velo"
 	"github.com/spf13/cobra"
 	"github.com/spf13/pflag"
 )
@@ -62,7 +66,8 @@ func (verbs) Find(words []string) (v sweep.Verb, rest []string, err error) {
 	return v, rest, nil
 }
 
-// Check parses a command.
+// Check parses a command, and validates its flags and arguments as far as that is possible without
+// running it.
 func (verbs) Check(args []string) error {
 	cmd, rest, err := newRoot().Find(args)
 	if err != nil {
@@ -71,7 +76,58 @@ func (verbs) Check(args []string) error {
 	if err := cmd.ParseFlags(rest); err != nil {
 		return nearestFlag(cmd, err)
 	}
-	return cmd.ValidateArgs(cmd.Flags().Args())
+	if err := cmd.ValidateArgs(cmd.Flags().Args()); err != nil {
+		return err
+	}
+	switch args[0] {
+	case "run":
+		return checkRun(args[1:])
+	case "imb":
+		return checkIMB(args[1:])
+	}
+	if f := cmd.Flags().Lookup("device"); f != nil && f.Value.Type() == "string" && f.Value.String() != "" {
+		return registry.Validate(f.Value.String())
+	}
+	return nil
+}
+
+// checkRun validates the arguments of nicloop run.
+func checkRun(args []string) error {
+	cmd := &cobra.Command{}
+	f := addRunFlags(cmd)
+	if err := cmd.ParseFlags(args); err != nil {
+		return err
+	}
+	workload := cmd.Flags().Arg(0)
+	if _, err := bench.FindWorkload(workload); err != nil {
+		return err
+	}
+	c, err := f.config(cmd, workload)
+	if err != nil {
+		return err
+	}
+	slowMemory := workload == "hotspot" && len(c.NVM) > 0
+	if err := f.checkSweep(&c, slowMemory); err != nil || slowMemory || bench.MeasuresOverlap(workload) {
+		return errors.Join(err, registry.Validate(c.Device))
+	}
+	c.Outstanding = f.outstanding[0]
+	return bench.Check(c)
+}
+
+// checkIMB validates the arguments of nicloop imb.
+func checkIMB(args []string) error {
+	cmd := &cobra.Command{}
+	f := &imbFlags{c: imb.Default()}
+	f.add(cmd)
+	if err := cmd.ParseFlags(args); err != nil {
+		return err
+	}
+	c := f.c
+	c.Benchmarks, c.Run.Velo.Flow, c.Run.Rendezvous = cmd.Flags().Args(), velo.Flow(f.flow), host.Rendezvous(f.rendezvous)
+	if err := errors.Join(f.lengths(&c), f.placement(&c)); err != nil {
+		return err
+	}
+	return errors.Join(c.Check(), registry.Validate(c.Run.Device))
 }
 
 // packetsOf estimates the packets of a command, if that is possible.

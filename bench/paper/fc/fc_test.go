@@ -118,8 +118,8 @@ var cases = map[string]papertest.Case{
 		papertest.Scale("overhead (%)", 3, 0, "nodes", 8, "flow control", "dynamic"), papertest.Scale("overhead (%)", 3, 0, "nodes", 16, "flow control", "dynamic"),
 	}},
 	"fc-fig19": {Good: goodFig19, Plants: []func(*paper.Table){
-		papertest.Set("credits (mean)", 20.0, "phase", 6, "ranks", "first quarter"), papertest.Set("credits (mean)", 5.0, "phase", 4, "ranks", "upper half"),
-		papertest.Set("credits (mean)", 90.0, "phase", 2, "ranks", "upper half"), papertest.Set("credits (mean)", 8.2, "phase", 3, "ranks", "upper half"),
+		papertest.Set("credits (median)", 20.0, "phase", 6, "ranks", "first quarter"), papertest.Set("credits (median)", 5.0, "phase", 4, "ranks", "upper half"),
+		papertest.Set("credits (median)", 90.0, "phase", 2, "ranks", "upper half"), papertest.Set("credits (median)", 8.2, "phase", 3, "ranks", "upper half"),
 	}},
 	"fc-fig20": {Good: goodFig20, Plants: []func(*paper.Table){
 		papertest.Scale("overhead (%)", 2, 0, "flow control", "dynamic", "slots", 16), papertest.Scale("overhead (%)", 2, 0, "flow control", "static", "slots", 64),
@@ -127,6 +127,10 @@ var cases = map[string]papertest.Case{
 		papertest.Scale("overhead (%)", 9, 0, "flow control", "dynamic", "slots", 8),
 		papertest.Scale("overhead (%)", 2, 0, "flow control", "dynamic"), papertest.Scale("overhead (%)", 3, 0, "flow control", "dynamic", "slots", 16),
 		papertest.Scale("overhead (%)", 0.25, 0, "flow control", "static"),
+		papertest.Scale("overhead (%)", 9, 0, "flow control", "dynamic", "slots", 64, "pattern", "balanced"),
+		papertest.Scale("overhead (%)", 9, 0, "flow control", "dynamic", "slots", 32, "pattern", "localized"),
+		papertest.Scale("overhead (%)", 9, 0, "flow control", "dynamic", "slots", 16, "pattern", "by RMA"),
+		papertest.Scale("overhead (%)", 9, 0, "flow control", "dynamic", "slots", 8, "pattern", "balanced"),
 	}},
 	"fc-fig24": {Good: goodFig24, Plants: []func(*paper.Table){
 		papertest.Set("overhead (%)", 1.0, "benchmark", "Scatterv", "flow control", "static", "slots", 32),

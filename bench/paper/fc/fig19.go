@@ -3,6 +3,7 @@ package fc
 import (
 	"context"
 	"fmt"
+	"slices"
 
 	"github.com/nicloop/nicloop/bench"
 	"github.com/nicloop/nicloop/bench/figure"
@@ -87,7 +88,7 @@ func measureFig19(ctx context.Context, e *paper.Env) (*paper.Table, error) {
 
 // phased goes through the phases; between two of them ranks meet.
 func phased(ctx context.Context, e *paper.Env, meet func(e *paper.Env, r *host.Rank) error) (*paper.Table, error) {
-	t := &paper.Table{Columns: []string{"operation", "phase", "active", "ranks", "credits (mean)", "least", "most"}}
+	t := &paper.Table{Columns: []string{"operation", "phase", "active", "ranks", "credits (median)", "credits (mean)", "least", "most"}}
 	w := e.Use(cluster1024()[e.Scale])
 	c := e.BaseConfig(w, "")
 	c.Velo = velo.Config{Flow: velo.Dynamic, Slots: 30, CreditSlots: 2}
@@ -169,22 +170,24 @@ func sendToAll(e *paper.Env, g *host.Comm, n, k int) error {
 		func(s int) error { return bench.Verify(in, e.Seed, s, g.ID(), k) })
 }
 
-// credits adds what rank 0 may send to the ranks of each group.
+// credits adds what rank 0 may send to the ranks of each group: the median and the borders, which
+// Figure 19 shows, and the mean.
 func credits(t *paper.Table, r *host.Rank, operation, phase, active int) {
 	bounds := []int{1, r.Size() / 4, r.Size() / 2, r.Size()}
 	for g, name := range fig19Groups() {
-		sum, least, most := 0, 1<<30, 0
+		var list []float64
 		for p := bounds[g]; p < bounds[g+1]; p++ {
-			n := r.Endpoint().Credits(p)
-			sum, least, most = sum+n, min(least, n), max(most, n)
+			list = append(list, float64(r.Endpoint().Credits(p)))
 		}
-		t.Add(operation, phase, active, name, float64(sum)/float64(bounds[g+1]-bounds[g]), least, most)
+		slices.Sort(list)
+		n := len(list)
+		t.Add(operation, phase, active, name, (list[(n-1)/2]+list[n/2])/2, paper.Mean(list), int(list[0]), int(list[n-1]))
 	}
 }
 
-// later is the mean of a group's credits in the second half of a phase.
+// later is the mean over time of the median of a group's credits, in the second half of a phase.
 func later(t *paper.Table, phase int, group string) float64 {
-	v := t.Where("phase", phase, "ranks", group).Values("credits (mean)")
+	v := t.Where("phase", phase, "ranks", group).Values("credits (median)")
 	return paper.Mean(v[len(v)/2:])
 }
 
@@ -195,8 +198,8 @@ func quarterGains(t *paper.Table) judge.Finding {
 }
 
 func upperHalfRecovers(t *paper.Table) judge.Finding {
-	v := t.Where("ranks", fig19Groups()[2], "phase", 3).Values("credits (mean)")
-	w := t.Where("ranks", fig19Groups()[2], "phase", 6).Values("credits (mean)")
+	v := t.Where("ranks", fig19Groups()[2], "phase", 3).Values("credits (median)")
+	w := t.Where("ranks", fig19Groups()[2], "phase", 6).Values("credits (median)")
 	four, seven := later(t, 4, fig19Groups()[2]), later(t, 7, fig19Groups()[2])
 	return judge.Of(fmt.Sprintf("%.1f, then %.1f; %.1f, then %.1f", v[len(v)-1], four, w[len(w)-1], seven),
 		judge.Less(v[len(v)-1], four, 0), judge.Less(w[len(w)-1], seven, 0))
@@ -210,16 +213,16 @@ func activeHaveMore(t *paper.Table) judge.Finding {
 }
 
 func barrierAwakens(t *paper.Table) judge.Finding {
-	before := t.Where("ranks", fig19Groups()[2], "phase", 2).Values("credits (mean)")
-	after := t.Where("ranks", fig19Groups()[2], "phase", 3).Values("credits (mean)")
+	before := t.Where("ranks", fig19Groups()[2], "phase", 2).Values("credits (median)")
+	after := t.Where("ranks", fig19Groups()[2], "phase", 3).Values("credits (median)")
 	last, next := before[len(before)-1], after[0]
 	return judge.Of(fmt.Sprintf("%.2f before the barrier, %.2f after it", last, next), judge.Less(last, next, 0))
 }
 
 func plotFig19(t *paper.Table) []*figure.Figure {
-	f := &figure.Figure{Title: "Credits of rank 0 (mean)", X: figure.Axis{Label: "alltoall"}, Y: figure.Axis{Label: "credits to a rank"}, Width: 8}
+	f := &figure.Figure{Title: "Credits of rank 0 (median)", X: figure.Axis{Label: "alltoall"}, Y: figure.Axis{Label: "credits to a rank"}, Width: 8}
 	for _, g := range fig19Groups() {
-		f.Series = append(f.Series, figure.Series{Name: g, Points: t.Where("ranks", g).Points("operation", "credits (mean)")})
+		f.Series = append(f.Series, figure.Series{Name: g, Points: t.Where("ranks", g).Points("operation", "credits (median)")})
 	}
 	first := 0
 	for _, n := range t.Values("phase") {

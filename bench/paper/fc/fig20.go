@@ -57,6 +57,7 @@ func fig20() *paper.Experiment {
 				Text:  "Table 3 with the measured sizes: less than a third of the memory at 256K processes (extrapolated)",
 				Paper: "1,024 and 293.5 MB", Judge: memoryAtNeeded,
 			},
+			groupClaim(20, 64), groupClaim(21, 32), groupClaim(22, 16), groupClaim(23, 8),
 		},
 		Reasons: []paper.Hypothesis{
 			{Claim: dynamicAt16, Changed: bookkeepingIsFree, Measure: imbWith(free, []velo.Flow{velo.Dynamic}, 16)},
@@ -176,6 +177,25 @@ func lowerAtAnySize(t *paper.Table) judge.Finding {
 		checks = append(checks, judge.NotMore(b, a, judge.Points))
 	}
 	return judge.Of(ours[:len(ours)-2], checks...)
+}
+
+// groupClaim is the claim of one figure, which has an average for each pattern of communication.
+// The text of the paper gives no numbers for them.
+func groupClaim(figure, slots int) paper.Claim {
+	return paper.Claim{
+		Text:  fmt.Sprintf("Figure %d, %d slots: dynamic costs no more than static in each group of benchmarks", figure, slots),
+		Paper: "better use of buffers (section 7.5)",
+		Judge: func(t *paper.Table) judge.Finding {
+			ours, checks := "", []judge.Check(nil)
+			for _, p := range patterns() {
+				group := t.Where("pattern", p.name)
+				a, b := average(group, "static", slots), average(group, "dynamic", slots)
+				ours += fmt.Sprintf("%s: %.1f %% and %.1f %%; ", p.name, a, b)
+				checks = append(checks, judge.NotMore(b, a, judge.Points))
+			}
+			return judge.Of("static and dynamic, "+ours[:len(ours)-2], checks...)
+		},
+	}
 }
 
 func plotFig20(t *paper.Table) (figures []*figure.Figure) {

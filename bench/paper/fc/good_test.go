@@ -119,7 +119,7 @@ func goodFig18(e *paper.Env) *paper.Table {
 }
 
 func goodFig19(e *paper.Env) *paper.Table {
-	t := &paper.Table{Columns: []string{"operation", "phase", "ranks", "credits (mean)"}}
+	t := &paper.Table{Columns: []string{"operation", "phase", "ranks", "credits (median)"}}
 	operation := 0
 	for phase, share := range phases() {
 		for k := range phaseLength(e, share) {
