@@ -1,7 +1,7 @@
 // axi_page (with msix_table): random accesses, events, resets and interrupts, against a model.
-// - CONTROL asks for a reset from the write of a 1 until one starts, and reads 1 as long as the core
-//   is not open or cut DMA is not settled; STATUS, and the three counters, also with two events in a
-//   cycle; all else reads 0 and keeps nothing;
+// - CONTROL asks for a reset from the write of a 1 until one starts, and reads 1 as long as the
+//   core is not open or cut DMA is not settled; STATUS, and the three counters, also with two
+//   events in a cycle; all else reads 0 and keeps nothing;
 // - the table of MSI-X, dword by dword, is the same behind a reset of the core and masked behind
 //   forget;
 // - a write is sent for a vector that is pending and not masked, with the table's address and data,
