@@ -30,7 +30,7 @@ type mpiHang struct {
 
 func (r *mpiReport) print(out io.Writer) {
 	c, p := &r.Config, r.Report
-	fmt.Fprintf(out, "%d ranks on %d nodes of %s: %v simulated in %.1f s; --compute %s, --poll-cost %v\n",
+	fmt.Fprintf(out, "%d ranks on %d nodes, --device %s, %v simulated in %.1f s; --compute %s, --poll-cost %v\n",
 		r.Ranks, c.Nodes, c.Device, p.Simulated, r.real.Seconds(), r.Compute, r.PollCost)
 	tw := tabwriter.NewWriter(out, 0, 0, 2, ' ', tabwriter.AlignRight)
 	fmt.Fprintln(tw, "PATH\tMESSAGES\tBYTES\t")

@@ -106,7 +106,7 @@ func (f *speedFlags) load(accepting bool) (err error) {
 		}
 		f.file = filepath.Join(root, suite.CyclesFile)
 	}
-	text, err := os.ReadFile(f.file)
+	text, err := userfile.Read(f.file, userfile.TextLimit)
 	if errors.Is(err, os.ErrNotExist) && accepting {
 		err = nil
 	}

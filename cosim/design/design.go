@@ -7,7 +7,6 @@ import (
 	"bytes"
 	"fmt"
 	"math"
-	"os"
 	"path/filepath"
 	"slices"
 	"strconv"
@@ -18,6 +17,7 @@ import (
 
 	"github.com/nicloop/nicloop/drivers"
 	"github.com/nicloop/nicloop/drivers/regmap"
+	"github.com/nicloop/nicloop/drivers/userfile"
 )
 
 // A Description says how a design is built and what its ports are. Paths are relative to its file.
@@ -92,7 +92,7 @@ const picosecond = time.Duration(1)
 
 // Load reads a description.
 func Load(name string) (*Description, error) {
-	text, err := os.ReadFile(name)
+	text, err := userfile.Read(name, userfile.TextLimit)
 	if err != nil {
 		return nil, fmt.Errorf("%w: description of a design: %w", drivers.ErrConfig, err)
 	}
@@ -206,7 +206,7 @@ func (d *Description) path(name string) string {
 func (d *Description) files() (list []string, err error) {
 	patterns := slices.Clone(d.Sources)
 	if d.Filelist != "" {
-		text, err := os.ReadFile(d.path(d.Filelist))
+		text, err := userfile.Read(d.path(d.Filelist), userfile.TextLimit)
 		if err != nil {
 			return nil, fmt.Errorf("%w: filelist: %w", drivers.ErrConfig, err)
 		}

@@ -168,3 +168,10 @@ func TestOtherBuses(t *testing.T) {
 		}
 	}
 }
+
+// A description that never ends is refused without reading it.
+func TestDescriptionThatIsADevice(t *testing.T) {
+	_, err := Load("/dev/zero")
+	require.ErrorIs(t, err, drivers.ErrConfig)
+	require.ErrorContains(t, err, "/dev/zero is a device")
+}

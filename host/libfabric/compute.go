@@ -135,7 +135,7 @@ func (c *countingWriter) Write(b []byte) (int, error) {
 // Bounds of what ReadComputeLog accepts.
 const (
 	mostRanks = 1 << 16
-	mostLooks = 1 << 28 // of one zN
+	mostLooks = 1 << 26 // times of the whole log; zN stands for N of them
 )
 
 // ReadComputeLog reads what WriteTo has written.
@@ -160,7 +160,7 @@ func ReadComputeLog(in io.Reader) (*ComputeLog, error) {
 	if _, err := fmt.Sscanf(s.Text(), computeHeader+" %d", &ranks); err != nil || ranks < 1 || ranks > mostRanks {
 		return nil, bad(computeHeader + " and a number of ranks")
 	}
-	l := &ComputeLog{ranks: make([][]computeEntry, ranks)}
+	l, looks := &ComputeLog{ranks: make([][]computeEntry, ranks)}, 0
 	for rank := range ranks {
 		var is, entries int
 		if !next() {
@@ -173,17 +173,19 @@ func ReadComputeLog(in io.Reader) (*ComputeLog, error) {
 			if !next() {
 				return nil, bad("an entry")
 			}
-			e, ok := parseEntry(s.Text())
+			e, ok := parseEntry(s.Text(), mostLooks-looks)
 			if !ok {
-				return nil, bad("an operation and times in ns")
+				return nil, bad(fmt.Sprintf("an operation and times in ns, at most %d times in all", mostLooks))
 			}
+			looks += len(e.looks)
 			l.ranks[rank] = append(l.ranks[rank], e)
 		}
 	}
 	return l, nil
 }
 
-func parseEntry(text string) (e computeEntry, ok bool) {
+// parseEntry refuses an entry of more than most looks before it allocates them.
+func parseEntry(text string, most int) (e computeEntry, ok bool) {
 	f := strings.Fields(text)
 	if len(f) < 2 {
 		return e, false
@@ -199,14 +201,14 @@ func parseEntry(text string) (e computeEntry, ok bool) {
 	for _, word := range f[2:] {
 		if zeros, isRun := strings.CutPrefix(word, "z"); isRun {
 			n, err := strconv.ParseUint(zeros, 10, 64)
-			if err != nil || n > mostLooks {
+			if err != nil || n > uint64(most-len(e.looks)) {
 				return e, false
 			}
 			e.looks = append(e.looks, slices.Repeat([]uint64{0}, int(n))...)
 			continue
 		}
 		ns, err := strconv.ParseUint(word, 10, 64)
-		if err != nil {
+		if err != nil || len(e.looks) == most {
 			return e, false
 		}
 		e.looks = append(e.looks, ns)

@@ -22,9 +22,9 @@ func init() {
 		"pio_window":     "rma_window velo_requester",
 		"velo_completer": "velo_slot crc32_receiver", "rma_requester": "rma_sender access_epoch fragments_in_flight",
 		"rma_completer": "rma_collect", "rma_notifier": "lrs_arbiter",
-		"phy_link": "async_fifo sync_level sync_pulse phy_tx phy_rx phy_lane",
+		"phy_link": "sync_level sync_pulse phy_tx phy_rx phy_lane",
 		"gtp_link": "gtp_reset",
-		"nic_axi": "reset_sync reset_sequencer function_reset core_reset axi_front axi_regs axi_windows axi_dma axi_page " +
+		"nic_axi": "reset_sync function_reset core_reset axi_front axi_regs axi_windows axi_dma " +
 			"sync_line nic_rma rma_regs atu_commands",
 		"nic_uart":     "nic_velo",
 		"nic_pcie":     "mmio_read mmio_write pcie_write msix_table tlp_narrow tlp_widen tlp_rx",
