@@ -56,9 +56,9 @@ var floors = []struct {
 	{"host/match", nil},
 	{"host/rendezvous", []string{"host/match"}},
 	{"host/threshold", []string{"host/match"}},
+	{"host/portals/rdrp", []string{"host/portals", "host/portals/rportals", "mailbox/modelcheck"}},
 	{"host/portals", nil},
 	{"host/portals/rportals", []string{"host/portals"}},
-	{"host/portals/rdrp", []string{"host/portals", "mailbox/modelcheck"}},
 	{"host/portals/offload", []string{"host/portals", "mailbox/modelcheck"}},
 	// The runner of the regression knows no test, and a topic no other topic: only faults and board
 	// use the random messages of messages.

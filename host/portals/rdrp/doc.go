@@ -44,8 +44,9 @@
 //   - Send and Receive return portals.NoSpace and change nothing; call them again after Progress.
 //   - A matched receive without a counter, a descriptor or a triggered operation waits, and the
 //     rest of its gets are posted by later calls of Progress. It is then not fully offloaded.
-//   - Without a free overflow buffer the receiver drops the message. Progress of the sender returns
-//     an error. Package rportals repeats such messages.
+//   - Without a free overflow buffer the receiver refuses the message. It is lost, and Progress of
+//     the sender returns an error; or with a layer of package rportals (Config.Layer) it is
+//     repeated, in order, when there is a buffer. The gets need no recovery: their entries exist.
 //
 // # Choices
 //

@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/nicloop/nicloop/host/portals"
+	"github.com/nicloop/nicloop/host/portals/rportals"
 )
 
 // Config describes an endpoint. FirstChunk, Chunk and Nonces are the same in all processes.
@@ -18,6 +19,9 @@ type Config struct {
 	Bounces        int    // overflow buffers of FirstChunk bytes
 	BounceBase     uint64 // their address
 	MemoryLength   uint64 // the address space begins at 0
+	// Layer repeats messages that find no overflow buffer; it protects the entry Messages. Its
+	// interface must allow operations for the gets besides. nil: such messages are lost.
+	Layer *rportals.Layer
 }
 
 func (c *Config) validate() error {
@@ -87,6 +91,8 @@ type Endpoint struct {
 	arrivals portals.EQ // PUT and PUT_OVERFLOW
 	md       portals.MD // of puts
 	memory   portals.Memory
+	waiting  int      // receives that no message has matched
+	hasFresh bool     // an entry was appended since Messages was last known to be enabled
 	nonces   []uint16 // free ones
 	requests []request
 	free     []ID
@@ -107,13 +113,7 @@ func New(ni *portals.NI, memory portals.Memory, c Config) (*Endpoint, error) {
 	for i := c.Nonces; i > 0; i-- {
 		e.nonces = append(e.nonces, uint16(i))
 	}
-	var errs [5]error
-	e.origin, errs[0] = ni.EQAlloc(2 * c.Requests)
-	e.arrivals, errs[1] = ni.EQAlloc(c.Requests)
-	e.md, errs[2] = ni.MDBind(portals.MemoryDescriptor{Length: c.MemoryLength, EQ: e.origin})
-	_, errs[3] = ni.PTAlloc(0, e.arrivals, int(c.Messages))
-	_, errs[4] = ni.PTAlloc(0, 0, int(c.Gets))
-	if err := errors.Join(errs[:]...); err != nil {
+	if err := e.open(); err != nil {
 		return nil, err
 	}
 	for i := range c.Bounces {
@@ -122,6 +122,22 @@ func New(ni *portals.NI, memory portals.Memory, c Config) (*Endpoint, error) {
 		}
 	}
 	return e, nil
+}
+
+func (e *Endpoint) open() error {
+	c := &e.config
+	if _, err := e.ni.PTAlloc(0, 0, int(c.Gets)); err != nil {
+		return err
+	}
+	if c.Layer != nil {
+		return c.Layer.PTAlloc(c.Messages, c.Requests)
+	}
+	var errs [4]error
+	e.origin, errs[0] = e.ni.EQAlloc(2 * c.Requests)
+	e.arrivals, errs[1] = e.ni.EQAlloc(c.Requests)
+	e.md, errs[2] = e.ni.MDBind(portals.MemoryDescriptor{Length: c.MemoryLength, EQ: e.origin})
+	_, errs[3] = e.ni.PTAlloc(0, e.arrivals, int(c.Messages))
+	return errors.Join(errs[:]...)
 }
 
 // add allocates a request.
@@ -166,7 +182,15 @@ func (e *Endpoint) dropTaken(id ID) {
 // Progress reads events and counters, ends requests, and posts the gets of messages that matched.
 // Without new packets a second call changes nothing.
 func (e *Endpoint) Progress() error {
-	return errors.Join(e.readOrigin(), e.readArrivals(), e.endSends(), e.fetch())
+	var err error
+	if e.config.Layer != nil {
+		err = e.config.Layer.Progress()
+	}
+	err = errors.Join(err, e.readOrigin(), e.readArrivals(), e.endSends(), e.fetch())
+	if e.ni.PTEnabled(e.config.Messages) {
+		e.hasFresh = false
+	}
+	return err
 }
 
 // readCounter reports whether a counter has counted n gets, and whether one of them failed.

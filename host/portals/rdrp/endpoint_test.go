@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/nicloop/nicloop/host/portals"
+	"github.com/nicloop/nicloop/host/portals/rportals"
 	"github.com/stretchr/testify/require"
 )
 
@@ -45,14 +46,14 @@ func newRig(t *testing.T, change func(*Config, *portals.Limits)) *rig {
 func (r *rig) run() {
 	for moved := true; moved; {
 		moved = false
-		for i, n := range r.ni {
+		for _, n := range r.ni {
 			for p := (portals.Packet{}); n.Next(&p); moved = true {
 				q, err := portals.DecodePacket(p.AppendTo(nil))
 				require.NoError(r.t, err)
 				if p.Kind == portals.KindPut {
 					require.NoError(r.t, n.Sent(p.ID))
 				}
-				require.NoError(r.t, r.ni[1-i].Deliver(&q))
+				require.NoError(r.t, r.ni[p.Target.NID].Deliver(&q))
 			}
 		}
 	}
@@ -159,4 +160,54 @@ func TestInvalidArguments(t *testing.T) {
 		_, err := New(r.ni[0], r.memory[0], c)
 		require.Error(t, err)
 	}
+}
+
+// With a layer of package rportals nothing is lost: eight messages without overflow buffers, sent
+// before their receives are posted.
+func TestLayerRepeatsMessages(t *testing.T) {
+	r := newRig(t, func(c *Config, _ *portals.Limits) { c.Bounces = 0 })
+	for i := range r.ni {
+		limits := portals.DefaultLimits()
+		n, err := portals.NewNI(0, portals.Rank(uint32(i)), 0, limits, r.memory[i])
+		require.NoError(t, err)
+		layer, err := rportals.New(n, rportals.Config{
+			Peers: []portals.Process{portals.Rank(0), portals.Rank(1)}, Control: 2, Protected: []uint8{0}, OriginEvents: 4,
+			MemoryLength: rigMemory,
+		})
+		require.NoError(t, err)
+		c := r.ep[i].config
+		c.Layer = layer
+		r.ni[i] = n
+		r.ep[i], err = New(n, r.memory[i], c)
+		require.NoError(t, err)
+	}
+	var sends, receives []ID
+	step := func() {
+		r.run()
+		require.NoError(t, r.ep[0].Progress())
+		require.NoError(t, r.ep[1].Progress())
+	}
+	for i := range 8 {
+		id, err := r.ep[0].Send(Message{Peer: 1, Tag: 1, Start: uint64(100 * i), Length: uint64(10 * (i + 1))})
+		require.NoError(t, err)
+		sends = append(sends, id)
+		step()
+	}
+	for i := range 8 {
+		id, err := r.ep[1].Receive(Message{Peer: 0, Tag: AnyTag, Start: uint64(100 * i), Length: 100})
+		require.NoError(t, err)
+		receives = append(receives, id)
+	}
+	for range 100 {
+		step()
+	}
+	for i := range 8 {
+		_, isDone := r.ep[0].Take(sends[i])
+		require.True(t, isDone, "send %d", i)
+		s, isDone := r.ep[1].Take(receives[i])
+		require.True(t, isDone, "receive %d", i)
+		require.EqualValues(t, 10*(i+1), s.Length, "messages must keep their order")
+		require.Equal(t, r.memory[0][100*i:][:10*(i+1)], r.memory[1][100*i:][:10*(i+1)])
+	}
+	require.Positive(t, r.ep[1].config.Layer.Stats().Recoveries)
 }

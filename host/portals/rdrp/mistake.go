@@ -16,12 +16,14 @@ const (
 	BounceAsPosted          // the first chunk is copied from an overflow buffer in every case
 	DoneEarly               // a send is done before its chunks were fetched
 	SequenceNumbers         // i-th send and i-th receive use i as match bits, as the paper refutes
+	AlwaysShort             // a disabled entry is never enabled again
 	mistakes
 )
 
 var mistakeNames = [...]string{
 	"none", "no-window", "window-plus-one", "nonce-early", "no-order", "manage-local", "skip-empty-gets",
 	"compare-nonce", "bounce-lost", "bounce-as-posted", "done-early", "sequence-numbers",
+	"always-short",
 }
 
 func (m Mistake) String() string { return mistakeNames[m] }

@@ -10,6 +10,7 @@ import (
 
 // postBounce appends the overflow buffer at an address.
 func (e *Endpoint) postBounce(start uint64) error {
+	e.hasFresh = true
 	_, err := e.ni.MEAppend(e.config.Messages, &portals.MatchEntry{
 		Start: start, Length: e.config.FirstChunk, UID: portals.UIDAny, MatchID: portals.Rank(portals.RankAny),
 		IgnoreBits: ^uint64(0), Options: portals.MEOpPut | portals.MEUseOnce | portals.MEEventLinkDisable |
@@ -40,6 +41,8 @@ func (e *Endpoint) Receive(m Message) (ID, error) {
 		e.drop(id)
 		return 0, err
 	}
+	e.waiting++
+	e.hasFresh = true
 	return id, nil
 }
 
@@ -57,14 +60,30 @@ func (e *Endpoint) Cancel(id ID) (bool, error) {
 	} else if err != nil {
 		return false, err
 	}
+	e.waiting--
 	r.state, r.status = done, Status{IsCancelled: true}
 	return true, nil
+}
+
+// nextArrival reads an event of a message. The layer enables a disabled entry again when it has
+// read all events, unless that is pointless: no receive waits, and no entry was appended meanwhile.
+// A waiting receive may match another message than the refused one, so the layer then tries again.
+func (e *Endpoint) nextArrival(ev *portals.Event) error {
+	layer := e.config.Layer
+	if layer == nil {
+		return e.ni.EQGet(e.arrivals, ev)
+	}
+	isShort := e.waiting == 0 && !e.hasFresh
+	if err := layer.SetShort(e.config.Messages, isShort || e.mistake == AlwaysShort); err != nil {
+		return err
+	}
+	return layer.EQGet(e.config.Messages, ev)
 }
 
 // readArrivals reads the events of messages that matched receives.
 func (e *Endpoint) readArrivals() error {
 	for ev := (portals.Event{}); ; {
-		if err := e.ni.EQGet(e.arrivals, &ev); err == portals.EQEmpty {
+		if err := e.nextArrival(&ev); err == portals.EQEmpty {
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("rdrp: events of messages: %w", err)
@@ -79,6 +98,7 @@ func (e *Endpoint) readArrivals() error {
 // size and source of the gets are known only now.
 func (e *Endpoint) matched(id ID, ev *portals.Event) error {
 	r := &e.requests[id]
+	e.waiting--
 	if ev.Kind == portals.EventPutOverflow || e.mistake == BounceAsPosted {
 		if err := e.emptyBounce(r, ev); err != nil {
 			return err

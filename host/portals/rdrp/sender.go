@@ -46,14 +46,9 @@ func (e *Endpoint) start(id ID) error {
 		r.state = sendWait
 	}
 	e.plantSequence(r)
-	_, err := e.ni.Put(&portals.Request{
-		MD: e.md, LocalOffset: r.Start, Length: min(r.Length, e.config.FirstChunk), Ack: portals.FullAckReq,
-		Target: portals.Rank(r.Peer), PT: e.config.Messages, MatchBits: r.bits, HdrData: r.Length, UserPtr: uint64(id),
-	})
-	if err != nil {
+	if err := e.put(id, r); err != nil {
 		return errors.Join(err, e.hide(r))
 	}
-	r.events = 2
 	switch {
 	case r.state == sendWait && e.mistake == DoneEarly:
 		r.state = done
@@ -61,6 +56,29 @@ func (e *Endpoint) start(id ID) error {
 		e.sending = append(e.sending, id)
 	}
 	return nil
+}
+
+// put sends the first chunk. The events of it that the endpoint reads are SEND and ACK, or only
+// SEND of the layer, which knows then that the message was accepted.
+func (e *Endpoint) put(id ID, r *request) (err error) {
+	q := portals.Request{
+		MD: e.md, LocalOffset: r.Start, Length: min(r.Length, e.config.FirstChunk), Target: portals.Rank(r.Peer),
+		PT: e.config.Messages, MatchBits: r.bits, HdrData: r.Length, UserPtr: uint64(id), Ack: portals.FullAckReq,
+	}
+	r.events = 2
+	if e.config.Layer != nil {
+		q.Ack, r.events = portals.NoAckReq, 1
+		return e.config.Layer.Put(&q)
+	}
+	_, err = e.ni.Put(&q)
+	return err
+}
+
+func (e *Endpoint) nextOrigin(ev *portals.Event) error {
+	if e.config.Layer != nil {
+		return e.config.Layer.OriginGet(ev)
+	}
+	return e.ni.EQGet(e.origin, ev)
 }
 
 // expose takes a nonce and appends the entries for the gets. They are linked before the put leaves.
@@ -130,7 +148,7 @@ func (e *Endpoint) hide(r *request) error {
 // readOrigin reads the events of puts: SEND ends an eager send, a failure ends every send.
 func (e *Endpoint) readOrigin() error {
 	for ev := (portals.Event{}); ; {
-		if err := e.ni.EQGet(e.origin, &ev); err == portals.EQEmpty {
+		if err := e.nextOrigin(&ev); err == portals.EQEmpty {
 			return nil
 		} else if err != nil {
 			return fmt.Errorf("rdrp: events of puts: %w", err)

@@ -6,12 +6,13 @@ import (
 	"slices"
 
 	"github.com/nicloop/nicloop/host/portals"
+	"github.com/nicloop/nicloop/host/portals/rportals"
 )
 
-// Clone copies the endpoint; ni and memory are the copies of its interface and its memory.
-func (e *Endpoint) Clone(ni *portals.NI, memory portals.Memory) *Endpoint {
+// Clone copies the endpoint; ni, memory and layer are the copies of what it was opened with.
+func (e *Endpoint) Clone(ni *portals.NI, memory portals.Memory, layer *rportals.Layer) *Endpoint {
 	c := *e
-	c.ni, c.memory = ni, memory
+	c.ni, c.memory, c.config.Layer = ni, memory, layer
 	c.nonces, c.requests, c.free = slices.Clone(e.nonces), slices.Clone(e.requests), slices.Clone(e.free)
 	c.sending, c.fetching = slices.Clone(e.sending), slices.Clone(e.fetching)
 	c.sequences = maps.Clone(e.sequences)
@@ -19,7 +20,7 @@ func (e *Endpoint) Clone(ni *portals.NI, memory portals.Memory) *Endpoint {
 }
 
 // AppendState appends an encoding of the state without that of the interface. Two endpoints with
-// one encoding over interfaces with one encoding behave alike.
+// one encoding over interfaces and layers with one encoding behave alike.
 func (e *Endpoint) AppendState(b []byte) []byte {
 	number := func(list ...uint64) {
 		for _, v := range list {
@@ -28,6 +29,11 @@ func (e *Endpoint) AppendState(b []byte) []byte {
 	}
 	number(uint64(len(e.nonces)), uint64(len(e.requests)), uint64(len(e.free)), uint64(len(e.sending)),
 		uint64(len(e.fetching)))
+	if e.hasFresh {
+		number(1)
+	} else {
+		number(0)
+	}
 	for _, v := range e.nonces {
 		number(uint64(v))
 	}

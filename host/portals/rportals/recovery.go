@@ -38,6 +38,15 @@ func encode(k controlKind, pt uint8, epoch uint16, rank int) uint64 {
 	return uint64(k)<<56 | uint64(pt)<<48 | uint64(epoch)<<32 | uint64(uint32(rank))
 }
 
+// DescribeControl describes a control message by its header data.
+func DescribeControl(data uint64) string {
+	k := controlKind(data >> 56)
+	if k < pause || k > unpause {
+		return fmt.Sprintf("control message %#x", data)
+	}
+	return fmt.Sprintf("%v of portal table entry %d, epoch %d", k, uint8(data>>48), uint16(data>>32))
+}
+
 func (l *Layer) sendControl(k controlKind, peer, entry int, epoch uint16) error {
 	l.stats.Control++
 	_, err := l.ni.Put(&portals.Request{

@@ -40,7 +40,7 @@ func Run(ctx context.Context, o Options) (r modelcheck.Result, err error) {
 
 // A Script runs the commands of a scenario, one a line:
 //
-//	new [ranks=N] [first=N] [chunk=N] [in-flight=N] [nonces=N] [bounces=N] [triggers=N] [mistake=NAME] OPERATION…
+//	new [ranks=N] [first=N] [chunk=N] [in-flight=N] [nonces=N] [bounces=N] [triggers=N] [recover] [mistake=NAME] OPERATION…
 //	                R:send>P#TAG/BYTES; R:recv<P#TAG/BYTES, where P and TAG may be *;
 //	                R:cancel@N (receive N); R:wait@N (the next operation waits until N is done)
 //	do R            the next operation of rank R

@@ -41,6 +41,7 @@ type Options struct {
 	Ranks, First, Chunk int
 	InFlight, Nonces    int
 	Bounces, Triggers   int
+	Recovers            bool // package rportals repeats messages that find no overflow buffer
 	Mistake             rdrp.Mistake
 	Ops                 []Op // of all ranks; each rank does its own in order
 	MaxStates           int
@@ -50,6 +51,9 @@ type Options struct {
 func (o Options) String() string {
 	s := fmt.Sprintf("new ranks=%d first=%d chunk=%d in-flight=%d nonces=%d bounces=%d triggers=%d",
 		o.Ranks, o.First, o.Chunk, o.InFlight, o.Nonces, o.Bounces, o.Triggers)
+	if o.Recovers {
+		s += " recover"
+	}
 	if o.Mistake != rdrp.NoMistake {
 		s += fmt.Sprintf(" mistake=%v", o.Mistake)
 	}
@@ -71,6 +75,8 @@ func Parse(fields []string) (o Options, err error) {
 		switch n := numbers[key]; {
 		case n != nil:
 			*n, err = strconv.Atoi(value)
+		case key == "recover":
+			o.Recovers = true
 		case key == "mistake":
 			o.Mistake, err = parseMistake(value)
 		default:
@@ -187,6 +193,8 @@ func Suite() []Options {
 		"triggers=1 in-flight=2 0:send>1#1/6 0:send>1#1/8 1:recv<0#1/6 1:recv<0#1/8",
 		"0:send>1#1/4 1:recv<0#1/4 0:send>1#2/4 1:recv<0#*/4 1:cancel@3",
 		oneBounce,
+		"recover bounces=1 0:send>1#1/1 0:send>1#1/4 1:recv<0#1/4 1:recv<0#1/4", // the second finds no buffer
+		"recover bounces=0 0:send>1#1/3 1:recv<0#1/3",                           // no overflow buffers
 		"1:recv<0#1/4 1:cancel@0 0:send>1#1/4 1:recv<0#1/4",
 	)
 }
@@ -196,6 +204,7 @@ func Deep() []Options {
 	return parseAll(
 		"bounces=3 0:send>1#1/0 0:send>1#1/1 0:send>1#1/2 1:recv<0#1/2 1:recv<0#1/2 1:recv<0#1/2",
 		"bounces=3 nonces=1 0:send>1#1/4 0:send>1#1/4 0:send>1#1/3 1:recv<0#1/4 1:recv<0#*/4 1:recv<0#1/4",
+		"recover bounces=1 ranks=3 0:send>1#1/1 2:send>1#1/2 1:recv<*#1/2 1:recv<*#1/2",
 	)
 }
 
@@ -213,5 +222,6 @@ func Planted() []Options {
 		"mistake=bounce-as-posted 0:send>1#1/2 1:recv<0#1/2",
 		"mistake=done-early 0:send>1#1/4 1:recv<0#1/4",
 		"mistake=sequence-numbers 0:send>1#1/1 0:send>1#2/1 1:recv<0#2/1 1:recv<0#1/1",
+		"mistake=always-short recover bounces=1 0:send>1#1/1 0:send>1#1/2 1:recv<0#1/2 1:recv<0#1/2",
 	)
 }

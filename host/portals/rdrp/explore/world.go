@@ -8,6 +8,7 @@ import (
 
 	"github.com/nicloop/nicloop/host/portals"
 	"github.com/nicloop/nicloop/host/portals/rdrp"
+	"github.com/nicloop/nicloop/host/portals/rportals"
 )
 
 // ErrUnsafe is wrapped by every violation.
@@ -42,6 +43,7 @@ const (
 type rank struct {
 	ni       *portals.NI
 	memory   portals.Flat
+	layer    *rportals.Layer // nil without recovery
 	endpoint *rdrp.Endpoint
 	model    model
 	next     int  // operation of the program
@@ -83,14 +85,18 @@ func NewWorld(o *Options) (*World, error) {
 	for i := range o.Ranks {
 		r := rank{memory: make(portals.Flat, memoryBytes)}
 		limits := portals.DefaultLimits()
-		limits.MaxTriggeredOps, limits.MaxPTs = o.Triggers, 2
+		limits.MaxTriggeredOps, limits.MaxPTs = o.Triggers, 3
 		var err error
 		if r.ni, err = portals.NewNI(0, portals.Rank(uint32(i)), 0, limits, r.memory); err != nil {
 			return nil, err
 		}
+		if r.layer, err = openLayer(o, r.ni); err != nil {
+			return nil, err
+		}
 		r.endpoint, err = rdrp.New(r.ni, r.memory, rdrp.Config{
-			Messages: 0, Gets: 1, FirstChunk: uint64(o.First), Chunk: uint64(o.Chunk), InFlight: o.InFlight,
+			Messages: messagePT, Gets: getPT, FirstChunk: uint64(o.First), Chunk: uint64(o.Chunk), InFlight: o.InFlight,
 			Nonces: o.Nonces, Requests: len(o.Ops), Bounces: o.Bounces, BounceBase: bounceBase, MemoryLength: memoryBytes,
+			Layer: r.layer,
 		})
 		if err != nil {
 			return nil, err
@@ -104,6 +110,34 @@ func NewWorld(o *Options) (*World, error) {
 		w.ranks = append(w.ranks, r)
 	}
 	return w, nil
+}
+
+// Portal table entries.
+const (
+	messagePT = 0
+	getPT     = 1
+	controlPT = 2
+)
+
+func openLayer(o *Options, ni *portals.NI) (*rportals.Layer, error) {
+	if !o.Recovers {
+		return nil, nil
+	}
+	c := rportals.Config{
+		Control: controlPT, Protected: []uint8{messagePT}, OriginEvents: 2 * len(o.Ops), MemoryLength: memoryBytes,
+	}
+	for i := range o.Ranks {
+		c.Peers = append(c.Peers, portals.Rank(uint32(i)))
+	}
+	return rportals.New(ni, c)
+}
+
+// sendOf finds the operation of a put. The layer may repeat a put at any time, so worlds with
+// recovery have messages of different sizes.
+func (w *World) sendOf(rank int, p *portals.Packet) int {
+	return slices.IndexFunc(w.o.Ops, func(op Op) bool {
+		return op.Name == "send" && op.Rank == rank && op.Peer == p.Target.NID && op.Bytes == p.HdrData
+	})
 }
 
 // data is byte j of the message of an operation; it is never 0.
@@ -272,14 +306,23 @@ func (w *World) received(number int, s *rdrp.Status) error {
 	return nil
 }
 
-// collect moves new packets to their lines. Puts belong to operation op, replies to the get with
-// the given bits.
+// collect moves new packets to their lines. Puts belong to operation op, an acknowledgement to the
+// put of op that was delivered, replies to the get with the given bits.
 func (w *World) collect(at, op int, bits uint64) error {
 	r := &w.ranks[at]
 	for p := (packet{}); r.ni.Next(&p.Packet); {
 		p.op, p.bits = op, bits
-		if p.Kind == portals.KindGet {
+		switch {
+		case p.Kind == portals.KindGet:
 			p.bits = p.Bits
+		case p.Kind == portals.KindPut && p.PT == controlPT:
+			p.op = -1
+		case p.Kind == portals.KindPut && w.o.Recovers:
+			p.op = w.sendOf(at, &p.Packet)
+		case p.Kind == portals.KindAck && p.Fail == portals.FailNone:
+			if receive := r.model.arrive(w.o, op); receive >= 0 {
+				w.pair(receive, op)
+			}
 		}
 		p.Payload = slices.Clone(p.Payload)
 		line := at*w.o.Ranks + int(p.Target.NID)
@@ -300,6 +343,9 @@ func (w *World) collect(at, op int, bits uint64) error {
 func fields(p *packet) string {
 	switch p.Kind {
 	case portals.KindPut:
+		if p.PT == controlPT {
+			return " " + rportals.DescribeControl(p.HdrData)
+		}
 		return fmt.Sprintf(" tag=%d nonce=%d size=%d data=%v", uint32(p.Bits), uint16(p.Bits>>32), p.HdrData, p.Payload)
 	case portals.KindGet:
 		return fmt.Sprintf(" tag=%d nonce=%d offset=%d length=%d", uint32(p.Bits), uint16(p.Bits>>32), p.Offset, p.Length)
@@ -329,15 +375,10 @@ func (w *World) deliver(from, to int) error {
 	p := w.lines[at][0]
 	w.lines[at] = slices.Clone(w.lines[at][1:])
 	r.isDirty = true
-	if p.Kind == portals.KindPut {
-		if receive := r.model.arrive(w.o, p.op); receive >= 0 {
-			w.pair(receive, p.op)
-		}
-	}
 	if err := r.ni.Deliver(&p.Packet); err != nil {
 		return err
 	}
-	return w.collect(to, -1, p.bits)
+	return w.collect(to, p.op, p.bits)
 }
 
 // Finished checks an end.
@@ -367,7 +408,10 @@ func (w *World) CloneFor(event) *World {
 		r := &c.ranks[i]
 		r.memory = slices.Clone(r.memory)
 		r.ni = r.ni.Clone(r.memory)
-		r.endpoint = r.endpoint.Clone(r.ni, r.memory)
+		if r.layer != nil {
+			r.layer = r.layer.Clone(r.ni)
+		}
+		r.endpoint = r.endpoint.Clone(r.ni, r.memory, r.layer)
 		r.model = r.model.clone()
 	}
 	return &c
@@ -389,6 +433,9 @@ func (w *World) AppendState(b []byte) []byte {
 	for i := range w.ranks {
 		r := &w.ranks[i]
 		b = r.endpoint.AppendState(r.ni.AppendState(b))
+		if r.layer != nil {
+			b = r.layer.AppendState(b)
+		}
 		b = append(b, r.memory...)
 		number(r.next, flag(r.isDirty), len(r.model.posted))
 		number(r.model.posted...)
