@@ -69,6 +69,7 @@ var floors = []struct {
 	{"bench/suite/", []string{"bench", "bench/regress", "bench/suite/nictest"}},
 	// A paper knows no other paper.
 	{"bench/paper/judge", []string{"bench/steady"}},
+	{"bench/paper/dgram", []string{"bench/figure", "bench/iwarpperf", "bench/paper", "bench/paper/judge"}},
 	{"bench/paper/", []string{
 		"bench", "bench/figure", "bench/imb", "bench/load", "bench/paper", "bench/paper/judge", "bench/steady",
 	}},

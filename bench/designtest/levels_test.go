@@ -1,4 +1,4 @@
-package harness_test
+package designtest_test
 
 import (
 	"errors"
@@ -55,7 +55,7 @@ func proberWith(t *testing.T, name, from, to string) (description string) {
 	t.Helper()
 	dir := t.TempDir()
 	for _, n := range []string{"prober.yaml", "prober_registers.yaml", "prober.sv"} {
-		text, err := os.ReadFile(filepath.Join("testdata", n))
+		text, err := os.ReadFile(filepath.Join("..", "..", "cosim", "harness", "testdata", n))
 		require.NoError(t, err)
 		if n == name {
 			require.Contains(t, string(text), from)
@@ -95,12 +95,11 @@ func TestMistakesOfFiles(t *testing.T) {
 
 // A mistake in the behaviour of the design is told from one of the test.
 func TestMistakesOfRuns(t *testing.T) {
-	long := burst{master: "A", addr: 0xff8, beats: 3, size: 2, kind: incr, write: true}
-	outside := burst{master: "A", addr: 1 << 30, beats: 1, size: 2, kind: incr, write: true}
-	post := func(b burst) func(*designtest.System) error {
+	write := func(address, beats uint64) func(*designtest.System) error { // of 4 bytes each
 		return func(sys *designtest.System) error {
+			const size, incr = 2, 1 // AxSIZE, AxBURST
 			node := sys.Node(0)
-			node.Set("A_ADDR", b.addr).Set("A_SHAPE", uint64(b.beats-1)|uint64(b.size)<<8|uint64(b.kind)<<12)
+			node.Set("A_ADDR", address).Set("A_SHAPE", beats-1|size<<8|incr<<12)
 			node.Set("A_STRB", 0xffff).Set("A_GO", 1)
 			return sys.Wait(300)
 		}
@@ -109,8 +108,8 @@ func TestMistakesOfRuns(t *testing.T) {
 		at   level
 		body func(*designtest.System) error
 	}{
-		"a burst crosses a boundary of 4096 bytes": {inDesign, post(long)},
-		"0x40000000": {inDesign, post(outside)},
+		"a burst crosses a boundary of 4096 bytes": {inDesign, write(0xff8, 3)},
+		"0x40000000": {inDesign, write(1<<30, 1)},
 		"has not answered the read of register 0x00008000": {inDesign, func(sys *designtest.System) error {
 			sys.Node(0).Get("SILENT")
 			return nil
@@ -124,7 +123,7 @@ func TestMistakesOfRuns(t *testing.T) {
 		"panic: runtime error: slice bounds out of range [": {inTest, func(sys *designtest.System) error { _ = sys.Node(0).Memory()[:1<<40]; return nil }},
 	} {
 		t.Run(want, func(t *testing.T) {
-			const file = "testdata/prober.yaml"
+			const file = "../../cosim/harness/testdata/prober.yaml"
 			x := regress.Test{Name: "prober/mistake", Run: func(rt *regress.T) error {
 				sys, err := designtest.Open(rt, 1, 1<<16)
 				if err != nil {
