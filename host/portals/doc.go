@@ -15,8 +15,8 @@
 // SAND2017-3825). The reports were not at hand for this version: the rules follow the reference
 // implementation (repository sandialabs/portals4: include/portals4.h, src/ib/ptl_me.c,
 // src/ib/ptl_ct.c) and its documentation. The numbers were compared with those in an early
-// portals4.h, for the draft of 11 November 2010. Three differences remain: sections 3.2 to 3.8 of the
-// draft are 3.3 to 3.9 here, where PtlGetJid (3.9 of the draft) no longer exists;
+// portals4.h, for the draft of 11 November 2010. Three differences remain: sections 3.2 to 3.8 of
+// the draft are 3.3 to 3.9 here, where PtlGetJid (3.9 of the draft) no longer exists;
 // PtlCTCancelTriggered is a later insertion before PtlCTGet; and the draft has PtlAtomic in 3.15.4,
 // here 3.15.5. Compare a number with the report before you cite it.
 //

@@ -4,8 +4,8 @@
 //   is delivered once and in order (go-back-N, see link_tx).
 // Handshake: flit channels towards the router; AXI-Stream towards the wire, one word per beat:
 //   tdata is the flit, tuser {CRC-32, control}, with control padded by zeros. The receiving side
-//   accepts every word. Either end may be reset alone (rst, or restart, which keeps the counters and
-//   the entries behind the link): see link_session. Without a session (up) the router has no
+//   accepts every word. Either end may be reset alone (rst, or restart, which keeps the counters
+//   and the entries behind the link): see link_session. Without a session (up) the router has no
 //   credits. Words, the result of their CRC check and the carrier are registered; they take effect
 //   a cycle later.
 // Backpressure: towards the router the flit channel's credits. Without carrier nothing is sent and

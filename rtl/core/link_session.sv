@@ -17,10 +17,10 @@
 // Backpressure: none; a hello is sent instead of one word.
 //
 // A hello: my number, the last number received from the peer (echoes: there is one), up: no answer
-//   needed. Numbers survive resets, so that those of consecutive sessions differ. Any power-up value
-//   is correct. The register has a stated one because its next value depends on its own: without it
-//   a four-state simulator computes X + 1 = X forever and up stays X. Proofs and benches define
-//   ANY_POWER_UP and start with an arbitrary number.
+//   needed. Numbers survive resets, so that those of consecutive sessions differ. Any power-up
+//   value is correct. The register has a stated one because its next value depends on its own:
+//   without it a four-state simulator computes X + 1 = X forever and up stays X. Proofs and benches
+//   define ANY_POWER_UP and start with an arbitrary number.
 module link_session #(
     parameter int NUMBER_W = 8,
     parameter int PERIOD   = 32,  // cycles between unanswered hellos
