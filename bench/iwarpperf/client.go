@@ -365,10 +365,7 @@ func (c *Client) window(ctx context.Context, size, n int, both bool) (arrived, p
 		if err != nil {
 			return 0, parts, err
 		}
-		parts += p
-		if _, err := c.progress(); err != nil { // so that the other end works meanwhile
-			return 0, parts, err
-		}
+		parts += p // no progress before the window is posted: one call can send several datagrams
 	}
 	if both {
 		_, err = c.await(ctx, parts, parts)

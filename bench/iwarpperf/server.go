@@ -177,12 +177,12 @@ func (s *Server) serveDatagrams(ctx context.Context, kind iwarp.QPType, c *net.U
 
 // filter drops datagrams of sources that are not allowed.
 type filter struct {
-	iwarp.DatagramPort
+	*socket.Datagram
 	server *Server
 }
 
 func (f *filter) Receive(b []byte) (int, netip.AddrPort, bool) {
-	n, from, ok := f.DatagramPort.Receive(b)
+	n, from, ok := f.Datagram.Receive(b)
 	return n, from, ok && f.server.allows(from.Addr())
 }
 

@@ -21,6 +21,7 @@ type DatagramCounters struct {
 type datagrams struct {
 	qp       *QP
 	port     DatagramPort
+	segments SegmentPort        // the same port, or nil
 	reliable *datagram.Reliable // of RD
 	counters DatagramCounters
 
@@ -33,6 +34,7 @@ type datagrams struct {
 	in       []byte
 	crc      [4]byte
 	out      [MaxSGE + 4][]byte
+	batch    [][]byte // parts of several datagrams
 
 	report   []byte // error message to send once
 	reportTo netip.AddrPort
@@ -44,7 +46,11 @@ type datagramSlot struct {
 	parts  [MaxSGE + 1][]byte // header, then the list
 	count  int
 	header [ddp.UntaggedBytes]byte
+	crc    [4]byte // of a datagram that is sent with others
 }
+
+// wireBytes is the length of the datagram.
+func (s *datagramSlot) wireBytes() int { return ddp.UntaggedBytes + s.length + len(s.crc) }
 
 type receiveSlot struct {
 	buffer ddp.Buffer
@@ -86,6 +92,7 @@ func (d *datagrams) attach(a Attachment) error {
 		return ErrWork
 	}
 	d.port = a.Datagram
+	d.segments, _ = a.Datagram.(SegmentPort)
 	return nil
 }
 
@@ -136,12 +143,19 @@ func (d *datagrams) postSend(w Work) error {
 	return nil
 }
 
+// maxReceived is the most datagrams that a call of progress receives, so that the program answers
+// several with one call but other queue pairs have their turn.
+const maxReceived = 32
+
 func (d *datagrams) progress() bool {
 	if d.qp.state == Error {
 		return d.sendReport()
 	}
-	sent := d.send()
+	sent, n := d.send(), 1
 	received := d.receive()
+	for more := received; more && d.n > 0 && n < maxReceived; n++ {
+		more = d.receive()
+	}
 	if d.reliable != nil {
 		for {
 			done, ok := d.reliable.Poll()
@@ -158,19 +172,11 @@ func (d *datagrams) progress() bool {
 	return sent || received
 }
 
-// send sends one datagram: an error of the port drops it, as a network may.
+// send sends one datagram, or several of UD if the port can: an error of the port drops them, as a
+// network may.
 func (d *datagrams) send() bool {
 	if d.reliable == nil {
-		if len(d.waiting) == 0 {
-			return false
-		}
-		s := &d.slots[d.waiting[0]]
-		accepted, err := d.transmit(s.work.To, nil, s.parts[:s.count])
-		if !accepted && err == nil {
-			return false
-		}
-		d.finish(d.shift(), StatusSuccess)
-		return true
+		return d.sendUnreliable()
 	}
 	d.enqueue()
 	to, header, parts, ok := d.reliable.Next(d.qp.pd.device.now())
@@ -183,6 +189,66 @@ func (d *datagrams) send() bool {
 		return false
 	}
 	return true
+}
+
+func (d *datagrams) sendUnreliable() bool {
+	n := d.similar()
+	if n == 0 {
+		return false
+	}
+	s := &d.slots[d.waiting[0]]
+	var accepted bool
+	var err error
+	if n == 1 {
+		accepted, err = d.transmit(s.work.To, nil, s.parts[:s.count])
+	} else {
+		accepted, err = d.transmitSeveral(d.waiting[:n])
+	}
+	if !accepted && err == nil {
+		return false
+	}
+	for range n {
+		d.finish(d.shift(), StatusSuccess)
+	}
+	return true
+}
+
+// similar returns the number of datagrams at the head of the queue that one call can send: to one
+// peer and of one length, of which only the last may be shorter.
+func (d *datagrams) similar() int {
+	if len(d.waiting) < 2 || d.segments == nil {
+		return min(1, len(d.waiting))
+	}
+	first := &d.slots[d.waiting[0]]
+	bytes, most := first.wireBytes(), min(len(d.waiting), d.segments.MaxSegments())
+	n, total := 1, bytes
+	for n < most {
+		s := &d.slots[d.waiting[n]]
+		size := s.wireBytes()
+		if s.work.To != first.work.To || size > bytes || total+size > datagram.MaxDatagram {
+			break
+		}
+		n, total = n+1, total+size
+		if size < bytes {
+			break
+		}
+	}
+	return n
+}
+
+func (d *datagrams) transmitSeveral(list []int) (bool, error) {
+	d.batch = d.batch[:0]
+	for _, at := range list {
+		s := &d.slots[at]
+		s.crc = datagram.CRC(nil, s.parts[:s.count])
+		d.batch = append(append(d.batch, s.parts[:s.count]...), s.crc[:])
+	}
+	first := &d.slots[list[0]]
+	accepted, err := d.segments.SendSegments(first.work.To, first.wireBytes(), d.batch)
+	if err != nil {
+		d.counters.SendError += uint64(len(list))
+	}
+	return accepted, err
 }
 
 // enqueue passes work to the reliable transport while its window is open. A closed window of one

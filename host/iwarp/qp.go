@@ -43,6 +43,16 @@ type DatagramPort interface {
 	Receive(b []byte) (n int, from netip.AddrPort, ok bool)
 }
 
+// SegmentPort is a DatagramPort that sends several datagrams to one peer in one call.
+type SegmentPort interface {
+	DatagramPort
+	// SendSegments sends the parts, joined, as datagrams of the given number of bytes; the last one
+	// may be shorter. Either all are accepted or none. It returns false if it cannot take them now.
+	SendSegments(to netip.AddrPort, bytes int, parts [][]byte) (bool, error)
+	// MaxSegments is the most datagrams of a call; below 2, SendSegments must not be called.
+	MaxSegments() int
+}
+
 // QPAttributes describe a queue pair.
 type QPAttributes struct {
 	Type            QPType
