@@ -31,13 +31,8 @@ func (c *Client) simulated(kind iwarp.QPType, o ClientOptions) error {
 	if err != nil {
 		return err
 	}
-	e, err := openAt(kind, iwarp.Attachment{Datagram: server}, slots, n.Clock, 1)
-	if err != nil {
-		return err
-	}
-	c.local, c.to, c.ether = &echo{endpoint: e}, server.Address(), n
-	c.endpoint, err = openAt(kind, iwarp.Attachment{Datagram: client}, slots, n.Clock, 1)
-	return err
+	c.to = server.Address()
+	return c.openEnds(kind, n, iwarp.Attachment{Datagram: client}, iwarp.Attachment{Datagram: server})
 }
 
 // simulatedConnection opens a stream between hosts 0 and 1 and performs the start-up phase of MPA.
@@ -51,8 +46,9 @@ func (c *Client) simulatedConnection(n *ethernet.Network, markers bool) error {
 		return err
 	}
 	var server *ethernet.Stream
-	if err := advance(n, client, func() bool { server, _ = l.Accept(); return server != nil }); err != nil {
-		return err
+	accepted := func() bool { server, _ = l.Accept(); return server != nil || client.Err() != nil }
+	if err := errors.Join(n.Run(accepted, drivers.Never), client.Err()); err != nil {
+		return fmt.Errorf("%w: %w", ErrFailed, err)
 	}
 	own := options(nil)
 	own.Markers = markers
@@ -71,17 +67,18 @@ func (c *Client) simulatedConnection(n *ethernet.Network, markers bool) error {
 	if err != nil {
 		return err
 	}
-	if c.local, err = newSimulatedEcho(n, attachStream(server, theirs)); err != nil {
-		return err
-	}
-	c.ether = n
-	c.endpoint, err = openAt(iwarp.RC, attachStream(client, ours), slots, n.Clock, 1)
-	return err
+	return c.openEnds(iwarp.RC, n, attachStream(client, ours), attachStream(server, theirs))
 }
 
-func newSimulatedEcho(n *ethernet.Network, a iwarp.Attachment) (*echo, error) {
-	e, err := openAt(iwarp.RC, a, slots, n.Clock, 1)
-	return &echo{endpoint: e}, err
+// openEnds opens the client and the server within this program.
+func (c *Client) openEnds(kind iwarp.QPType, n *ethernet.Network, client, server iwarp.Attachment) error {
+	e, err := openAt(kind, server, slots, n.Clock, 1)
+	if err != nil {
+		return err
+	}
+	c.local, c.ether = &echo{endpoint: e}, n
+	c.endpoint, err = openAt(kind, client, slots, n.Clock, 1)
+	return err
 }
 
 // attachStream fits every FPDU to one segment, as RFC 5044 recommends.
@@ -98,7 +95,7 @@ func exchange(n *ethernet.Network, from, to *ethernet.Stream, f mpa.StartFrame,
 	}
 	var in []byte
 	buffer := make([]byte, len(out))
-	failed := advance(n, to, func() bool {
+	failed := n.Run(func() bool {
 		var k int
 		if k, err = from.Write(out); err != nil {
 			return true
@@ -111,20 +108,8 @@ func exchange(n *ethernet.Network, from, to *ethernet.Stream, f mpa.StartFrame,
 		var used int
 		got, used, err = mpa.ParseStart(in, f.Reply)
 		return used > 0 || err != nil
-	})
+	}, drivers.Never)
 	return got, errors.Join(failed, err)
-}
-
-// advance simulates until isDone returns true or a stream fails.
-func advance(n *ethernet.Network, s *ethernet.Stream, isDone func() bool) error {
-	for !isDone() {
-		next := n.NextEvent()
-		if s.Err() != nil || next == drivers.Never {
-			return fmt.Errorf("%w: %w", ErrFailed, errors.Join(s.Err(), ethernet.ErrIdle))
-		}
-		n.AdvanceTo(next)
-	}
-	return nil
 }
 
 // pass advances a simulated network to its next event, or the next timer of an end.

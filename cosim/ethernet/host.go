@@ -45,12 +45,20 @@ type Socket struct {
 	queued int // bytes, including datagrams that the core has not processed
 }
 
+// host checks the number of a host.
+func (n *Network) host(i int) (*host, error) {
+	if i < 0 || i >= len(n.hosts) {
+		return nil, refuse("host", i, fmt.Sprintf("0 to %d", len(n.hosts)-1))
+	}
+	return n.hosts[i], nil
+}
+
 // Bind returns the socket of a port of a host.
 func (n *Network) Bind(host int, port uint16) (*Socket, error) {
-	if host < 0 || host >= len(n.hosts) {
-		return nil, refuse("host", host, fmt.Sprintf("0 to %d", len(n.hosts)-1))
+	h, err := n.host(host)
+	if err != nil {
+		return nil, err
 	}
-	h := n.hosts[host]
 	if h.sockets[port] != nil {
 		return nil, fmt.Errorf("%w: port %d of host %d", ErrBound, port, host)
 	}

@@ -12,8 +12,7 @@ const ackEvery = 2
 
 // receiver is the state of the direction from the peer.
 type receiver struct {
-	in       []byte // from head: bytes to read
-	head     int
+	in       byteQueue // to read
 	expected uint32    // sequence number of the next byte
 	edge     uint32    // the first byte behind the window that the peer knows
 	early    []segment // behind a hole, in ascending order
@@ -28,9 +27,10 @@ type receiver struct {
 
 // freeWindow is the space of the receive buffer. Segments behind a hole are part of it.
 func (s *Stream) freeWindow() int {
-	size := min(s.host.network.config.ReceiveBuffer, maxWindow)
-	return max(0, size-(len(s.in)-s.head)) &^ (1<<windowShift - 1)
+	return max(0, s.largestWindow()-s.in.len()) &^ (1<<windowShift - 1)
 }
+
+func (s *Stream) largestWindow() int { return min(s.host.network.config.ReceiveBuffer, maxWindow) }
 
 // advertise returns the window for the next segment. Its end never moves back.
 func (s *Stream) advertise() int {
@@ -72,7 +72,7 @@ func (s *Stream) take(g *segment) {
 	if skip > len(g.payload) || s.eof {
 		return
 	}
-	s.in = append(s.in, g.payload[skip:]...)
+	s.in.add(g.payload[skip:])
 	s.expected += uint32(len(g.payload) - skip)
 	if g.flags&flagFIN != 0 {
 		s.eof, s.ackNow = true, true
@@ -113,10 +113,9 @@ func (s *Stream) updateWindow() {
 	if s.state != streamOpen || s.eof {
 		return
 	}
-	c := &s.host.network.config
-	known := distance(s.expected, s.edge)
+	known, half, segment := distance(s.expected, s.edge), s.largestWindow()/2, s.SegmentBytes()
 	gain := s.freeWindow() - known
-	if gain >= c.ReceiveBuffer/2 || known < c.segmentBytes() && gain >= min(2*c.segmentBytes(), c.ReceiveBuffer/2) {
+	if gain >= half || known < segment && gain >= min(2*segment, half) {
 		s.sendAck()
 	}
 }

@@ -8,7 +8,7 @@ const duplicateAcks = 3
 
 // sender is the state of the direction to the peer.
 type sender struct {
-	out      []byte // from unacked
+	out      byteQueue // from unacked
 	unacked  uint32
 	next     uint32 // behind everything that was sent
 	window   int    // of the peer, from unacked
@@ -32,20 +32,20 @@ func (s *Stream) transmit() {
 	limit := s.host.network.config.segmentBytes()
 	for {
 		from := distance(s.unacked, s.next)
-		size := min(len(s.out)-from, limit, s.window-from)
+		size := min(s.out.len()-from, limit, s.window-from)
 		// What the window cuts short waits for an acknowledgement of what is in flight: otherwise
 		// every acknowledgement would release a short segment (RFC 9293, section 3.8.6.2.1).
-		isCut := size < limit && size < len(s.out)-from && s.isInFlight()
+		isCut := size < limit && size < s.out.len()-from && s.isInFlight()
 		if size <= 0 || isCut {
 			break
 		}
 		s.sendPayload(s.next, size)
 	}
-	if s.closed && !s.finished && distance(s.unacked, s.next) == len(s.out) {
+	if s.closed && !s.finished && distance(s.unacked, s.next) == s.out.len() {
 		s.send(&segment{seq: s.next, flags: flagFIN | flagACK})
 		s.next++
 	}
-	if s.repeatAt == drivers.Never && (s.isInFlight() || len(s.out) > 0) {
+	if s.repeatAt == drivers.Never && (s.isInFlight() || s.out.len() > 0) {
 		s.startTimer()
 	}
 }
@@ -63,8 +63,8 @@ func later(a, b uint32) uint32 {
 // sendPayload sends bytes of the send buffer, for the first time or again.
 func (s *Stream) sendPayload(seq uint32, size int) {
 	from := distance(s.unacked, seq)
-	g := segment{seq: seq, flags: flagACK, payload: s.out[from : from+size]}
-	if from+size == len(s.out) {
+	g := segment{seq: seq, flags: flagACK, payload: s.out.bytes()[from : from+size]}
+	if from+size == s.out.len() {
 		g.flags |= flagPSH
 	}
 	if distance(seq, s.next) > 0 {
@@ -95,8 +95,8 @@ func (s *Stream) acknowledged(g *segment) {
 		}
 		return
 	}
-	s.finished = count > len(s.out)
-	s.out = s.out[:copy(s.out, s.out[min(count, len(s.out)):])]
+	s.finished = count > s.out.len()
+	s.out.remove(min(count, s.out.len()))
 	s.unacked = g.ack
 	s.repeats, s.attempts, s.repeatAt = 0, 0, drivers.Never
 	if s.recovering {
@@ -120,7 +120,7 @@ func (s *Stream) retransmit() {
 	if !s.recovering {
 		s.recovering, s.recoverTo = true, s.next
 	}
-	if size := min(len(s.out), distance(s.unacked, s.next), s.host.network.config.segmentBytes()); size > 0 {
+	if size := min(s.out.len(), distance(s.unacked, s.next), s.host.network.config.segmentBytes()); size > 0 {
 		s.sendPayload(s.unacked, size)
 	} else {
 		s.send(&segment{seq: s.unacked, flags: flagFIN | flagACK})

@@ -44,10 +44,10 @@ type Listener struct {
 
 // Listen returns a listener.
 func (n *Network) Listen(host int, port uint16) (*Listener, error) {
-	if host < 0 || host >= len(n.hosts) {
-		return nil, refuse("host", host, fmt.Sprintf("0 to %d", len(n.hosts)-1))
+	h, err := n.host(host)
+	if err != nil {
+		return nil, err
 	}
-	h := n.hosts[host]
 	if h.listeners[port] != nil {
 		return nil, fmt.Errorf("%w: port %d of host %d", ErrBound, port, host)
 	}
@@ -82,14 +82,14 @@ type Stream struct {
 
 // Dial opens a stream. Until the peer has answered, Read and Write return 0.
 func (n *Network) Dial(host int, to netip.AddrPort) (*Stream, error) {
-	if host < 0 || host >= len(n.hosts) {
-		return nil, refuse("host", host, fmt.Sprintf("0 to %d", len(n.hosts)-1))
+	h, err := n.host(host)
+	if err != nil {
+		return nil, err
 	}
 	to = netip.AddrPortFrom(to.Addr().Unmap(), to.Port())
 	if _, ok := n.hostAt(to.Addr()); !ok {
 		return nil, refuse("address", to.Addr(), "the address of a host")
 	}
-	h := n.hosts[host]
 	s := h.newStream(h.nextPort, to, streamDialing)
 	h.nextPort++
 	h.work(n.config.SendCost)
@@ -118,28 +118,23 @@ func (s *Stream) IsOpen() bool { return s.state == streamOpen }
 // Write adds bytes to the send buffer and returns how many fitted. A buffer of which less than a
 // third is free takes the whole of b or nothing.
 func (s *Stream) Write(b []byte) (int, error) {
-	if s.err != nil || s.closed {
-		return 0, errors.Join(s.err, closedError(s.closed))
-	}
-	if s.state != streamOpen {
+	switch {
+	case s.err != nil:
+		return 0, s.err
+	case s.closed:
+		return 0, io.ErrClosedPipe
+	case s.state != streamOpen:
 		return 0, nil
 	}
 	size := s.host.network.config.SendBuffer
-	n := min(len(b), size-len(s.out))
+	n := min(len(b), size-s.out.len())
 	if n <= 0 || n < len(b) && n < size/3 {
 		return 0, nil
 	}
 	s.host.work(s.host.network.config.SendCost)
-	s.out = append(s.out, b[:n]...)
+	s.out.add(b[:n])
 	s.transmit()
 	return n, nil
-}
-
-func closedError(closed bool) error {
-	if closed {
-		return io.ErrClosedPipe
-	}
-	return nil
 }
 
 // Close ends the direction to the peer behind the bytes that were written.
@@ -153,10 +148,8 @@ func (s *Stream) Close() error {
 
 // Read returns bytes that have arrived, io.EOF behind the last one.
 func (s *Stream) Read(b []byte) (int, error) {
-	n := copy(b, s.in[s.head:])
-	if s.head += n; s.head == len(s.in) {
-		s.in, s.head = s.in[:0], 0
-	}
+	n := copy(b, s.in.bytes())
+	s.in.remove(n)
 	switch {
 	case n > 0:
 		s.updateWindow()

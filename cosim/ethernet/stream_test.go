@@ -159,12 +159,12 @@ func TestStreamRecovery(t *testing.T) {
 // TestStreamWindow: a reader that rests stops the sender, whose probe finds the window when its
 // announcement was lost.
 func TestStreamWindow(t *testing.T) {
-	n := open(t, Config{ReceiveBuffer: 8 << 10, SendBuffer: 64 << 10})
+	n := open(t, Config{ReceiveBuffer: 8 << 10, SendBuffer: 64 << 10, AckDelay: drivers.Microsecond})
 	a, b := connect(t, n)
 	_, err := a.Write(pattern(30_000, 1))
 	require.NoError(t, err)
 	n.AdvanceTo(n.Now() + 10*drivers.Millisecond)
-	require.LessOrEqual(t, len(b.in), 8<<10)
+	require.LessOrEqual(t, b.in.len(), 8<<10)
 	n.loss = newChance(1, 0, 0)
 	k, err := b.Read(make([]byte, 8<<10)) // its announcement is lost
 	require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestStreamWindow(t *testing.T) {
 	n.AdvanceTo(n.Now() + 10*drivers.Millisecond)
 	n.loss = chance{}
 	n.AdvanceTo(n.Now() + 300*drivers.Millisecond)
-	require.Greater(t, len(b.in), 6<<10, "the window stayed closed")
+	require.Greater(t, b.in.len(), 6<<10, "the window stayed closed")
 }
 
 // TestStreamRate: a stream reaches the rate of the cable, less the headers.
@@ -236,7 +236,7 @@ func FuzzSegment(f *testing.F) {
 			}
 			n.hosts[1].acceptSegment(Address(0), encodeSegment(Address(0), Address(1), &g, 1460))
 			n.AdvanceTo(n.Now() + 10*drivers.Microsecond)
-			require.LessOrEqual(t, len(b.in), buffer+1460)
+			require.LessOrEqual(t, b.in.len(), buffer+1460)
 			require.LessOrEqual(t, b.stored, buffer)
 		}
 		n.AdvanceTo(n.Now() + drivers.Second)

@@ -143,19 +143,12 @@ func (d *datagrams) postSend(w Work) error {
 	return nil
 }
 
-// maxReceived is the most datagrams that a call of progress receives, so that the program answers
-// several with one call but other queue pairs have their turn.
-const maxReceived = 32
-
 func (d *datagrams) progress() bool {
 	if d.qp.state == Error {
 		return d.sendReport()
 	}
-	sent, n := d.send(), 1
-	received := d.receive()
-	for more := received; more && d.n > 0 && n < maxReceived; n++ {
-		more = d.receive()
-	}
+	sent := d.send()
+	received := d.receiveSeveral()
 	if d.reliable != nil {
 		for {
 			done, ok := d.reliable.Poll()
@@ -292,6 +285,24 @@ func (d *datagrams) finish(at int, status Status) {
 	w := &d.slots[at].work
 	d.qp.complete(WC{ID: w.ID, Status: status, Opcode: w.Opcode, Length: d.slots[at].length})
 	d.free = append(d.free, at)
+}
+
+// maxReceived is the most datagrams that a call of progress receives, so that the program answers
+// several with one call but other queue pairs have their turn.
+const maxReceived = 32
+
+// receiveSeveral receives datagrams while receives are posted, and at least one if there is one. It
+// reports whether there was one.
+func (d *datagrams) receiveSeveral() bool {
+	for i := range maxReceived {
+		if !d.receive() {
+			return i > 0
+		}
+		if d.n == 0 {
+			break
+		}
+	}
+	return true
 }
 
 func (d *datagrams) receive() bool {

@@ -104,3 +104,22 @@ func TestBatches(t *testing.T) {
 		}
 	}
 }
+
+// TestRefusedSegments: a call that the kernel refuses ends the use of UDP_SEGMENT, and the messages
+// are sent one by one.
+func TestRefusedSegments(t *testing.T) {
+	a, from := loopbackPort(t)
+	b, to := loopbackPort(t)
+	if a.MaxSegments() < 2 {
+		t.Skip("the kernel has no UDP_SEGMENT")
+	}
+	ok, err := a.SendSegments(to, 1, [][]byte{make([]byte, 1000)}) // more datagrams than a call may have
+	require.NoError(t, err)
+	require.False(t, ok)
+	require.Zero(t, a.MaxSegments())
+	ok, err = a.Send(to, [][]byte{[]byte("single")})
+	require.NoError(t, err)
+	require.True(t, ok)
+	_, got := receiveAll(t, b, from, 1, 100)
+	require.Equal(t, "single", string(got))
+}
