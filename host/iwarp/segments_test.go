@@ -38,8 +38,9 @@ func (s *segmentSocket) SendSegments(to netip.AddrPort, size int, parts [][]byte
 	return true, nil
 }
 
-// TestSeveralDatagramsPerCall: a call sends the messages at the head of the queue that have one peer
-// and one length, of which only the last may be shorter, up to the limits of the port and of UDP.
+// TestSeveralDatagramsPerCall: a call sends the messages at the head of the queue that have one
+// peer and one length, of which only the last may be shorter, up to the limits of the port and of
+// UDP.
 func TestSeveralDatagramsPerCall(t *testing.T) {
 	for name, c := range map[string]struct {
 		lengths []int
@@ -92,8 +93,8 @@ func TestRefusedSegments(t *testing.T) {
 	require.EqualValues(t, 3, q.Counters().SendError)
 }
 
-// TestReceiveSeveral: one call of Progress receives datagrams while receives are posted, so that the
-// program can post more before the others are dropped.
+// TestReceiveSeveral: one call of Progress receives datagrams while receives are posted, so that
+// the program can post more before the others are dropped.
 func TestReceiveSeveral(t *testing.T) {
 	_, a, b, qa, qb, to := datagramPair(t, UD)
 	for i := range 5 {
