@@ -73,7 +73,7 @@ func Build(ctx context.Context, dir string, progress func(step string)) (program
 	if err := os.MkdirAll(b.work, 0o755); err != nil {
 		return "", err
 	}
-	unlock, err := lock(filepath.Join(b.work, "lock"))
+	unlock, err := lock(ctx, filepath.Join(b.work, "lock"))
 	if err != nil {
 		return "", err
 	}
@@ -260,16 +260,27 @@ func same(a, b string) bool {
 	return err == nil && bytes.Equal(x, y)
 }
 
-// lock waits until no other process builds the same program.
-func lock(name string) (unlock func(), err error) {
+// lock waits until no other process builds the same program, or until ctx ends: the other process
+// may be stopped.
+func lock(ctx context.Context, name string) (unlock func(), err error) {
 	f, err := os.OpenFile(name, os.O_CREATE|os.O_RDWR, 0o644)
 	if err != nil {
 		return nil, err
 	}
-	if err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, errors.Join(err, f.Close())
+	for {
+		err := syscall.Flock(int(f.Fd()), syscall.LOCK_EX|syscall.LOCK_NB)
+		if err == nil {
+			return func() { f.Close() }, nil
+		}
+		if err != syscall.EWOULDBLOCK && err != syscall.EINTR {
+			return nil, errors.Join(err, f.Close())
+		}
+		select {
+		case <-ctx.Done():
+			return nil, errors.Join(context.Cause(ctx), f.Close())
+		case <-time.After(50 * time.Millisecond):
+		}
 	}
-	return func() { f.Close() }, nil
 }
 
 // sweep removes programs that were not used for long.
